@@ -8,16 +8,16 @@
 namespace thinwire::choose {
 namespace {
 
-constexpr std::uint32_t kCalls = probation_calls(1);  // of each way
-constexpr std::uint32_t kFirst = 2;                   // raw ones, and compressed ones to give up by
+constexpr std::uint32_t kCalls = calls_of_round(1);  // of each way
+constexpr std::uint32_t kFirst = 2;                  // raw ones, and compressed ones to give up by
 
 // Compressed calls that take so many times as long as raw ones need no more of them.
 constexpr std::uint64_t kByFar = 4;
 
-// A plan that differs so much from that of the last probation: the link is another one.
+// A plan that differs so much from that of the last timing round: the link is another one.
 constexpr double kShift = 1.5;
 
-// Between probations one compressed call of so many is timed, ever fewer while all is well; the
+// Between timing rounds one compressed call of so many is timed, ever fewer while all is well; the
 // least of some tells whether raw ones would be faster by now. Raw ones are not watched: what could
 // make compressed ones pay, the plan's rate tells.
 constexpr std::uint64_t kToWatched = 8;
@@ -39,18 +39,18 @@ std::uint64_t calls_to_a_try(const Foreseen& foreseen) {
 
 }  // namespace
 
-bool CallClass::has_shifted(const Foreseen& foreseen) const {
+bool CallKind::has_shifted(const Foreseen& foreseen) const {
   const double gain = gain_of(foreseen);
   return codes_ ? gain * kShift < gain_ : foreseen.pays && gain > gain_ * kShift;
 }
 
-bool CallClass::wants_probation(const Foreseen& foreseen) const {
+bool CallKind::wants_round(const Foreseen& foreseen) const {
   if (decided_ == 0) return foreseen.pays || (!once_ && calls_ >= calls_to_a_try(foreseen));
   return !once_ && (has_shifted(foreseen) || calls_ >= pause_);
 }
 
-void CallClass::begin_probation(const Foreseen& foreseen) {
-  is_on_probation_ = true;
+void CallKind::begin_round(const Foreseen& foreseen) {
+  is_in_round_ = true;
   is_spread_ = decided_ > 0 && pause_ > 0 && !has_shifted(foreseen);
   has_hope_ = codes_;
   position_ = watched_ = 0;
@@ -59,12 +59,12 @@ void CallClass::begin_probation(const Foreseen& foreseen) {
   gain_ = gain_of(foreseen);
 }
 
-CallTurn CallClass::turn_in_probation(std::uint32_t position) const {
-  CallTurn turn{.is_coded = false, .is_timed = true, .is_probation = true};
+CallTurn CallKind::turn_in_round(std::uint32_t position) const {
+  CallTurn turn{.is_coded = false, .is_timed = true, .is_in_round = true};
   if (is_spread_) {
-    const ProbationPlace place = place_in_probation(position, decided_ + 1, kCalls);
+    const RoundPosition place = position_in_round(position, decided_ + 1, kCalls);
     turn.is_coded = place.is_other_way != codes_;
-    turn.is_timed = turn.is_probation = place.is_timed;
+    turn.is_timed = turn.is_in_round = place.is_timed;
   } else if (codes_) {
     turn.is_coded = position < kCalls;
   } else {
@@ -73,32 +73,32 @@ CallTurn CallClass::turn_in_probation(std::uint32_t position) const {
   return turn;
 }
 
-CallTurn CallClass::next(const Foreseen& foreseen) {
+CallTurn CallKind::next(const Foreseen& foreseen) {
   const DefaultFloatMode mode;
-  if (!is_on_probation_ && wants_probation(foreseen)) begin_probation(foreseen);
+  if (!is_in_round_ && wants_round(foreseen)) begin_round(foreseen);
   ++calls_;
-  if (is_on_probation_) return turn_in_probation(position_++);
+  if (is_in_round_) return turn_in_round(position_++);
   const bool is_watched =
       codes_ && !once_ && calls_ % (kToWatched << std::min(quiet_, kMostDoublings)) == 0;
   watched_ += is_watched ? 1 : 0;
   return {.is_coded = codes_, .is_timed = is_watched};
 }
 
-void CallClass::took(bool is_coded, std::uint64_t nanoseconds) {
+void CallKind::took(bool is_coded, std::uint64_t nanoseconds) {
   std::uint64_t& least = is_coded ? own_.coded : own_.raw;
   if (least == 0 || nanoseconds < least) least = nanoseconds;
-  if (is_on_probation_) (is_coded ? coded_mean_ : raw_mean_).add(nanoseconds);
+  if (is_in_round_) (is_coded ? coded_mean_ : raw_mean_).add(nanoseconds);
 }
 
-bool CallClass::is_due() const {
-  if (!is_on_probation_) return watched_ == kWatchedTogether;
+bool CallKind::is_due() const {
+  if (!is_in_round_) return watched_ == kWatchedTogether;
   if (is_spread_) return position_ == kSpreadCalls;
   return position_ == 2 * kCalls || (!has_hope_ && position_ == 2 * kFirst);
 }
 
-bool CallClass::settle(ProbationTimes largest) {
+bool CallKind::adopt(RoundTimes largest) {
   const DefaultFloatMode mode;
-  if (!is_on_probation_) {
+  if (!is_in_round_) {
     watched_ = 0;
     own_ = {};
     const bool is_slow = is_overtaken(largest.coded, took_, true);
@@ -115,7 +115,7 @@ bool CallClass::settle(ProbationTimes largest) {
   return true;
 }
 
-void CallClass::decide(const ProbationTimes& largest, std::uint32_t calls_timed) {
+void CallKind::decide(const RoundTimes& largest, std::uint32_t calls_timed) {
   const bool before = codes_;
   codes_ = pays(largest, before);
   confirmed_ = decided_ > 0 && codes_ == before ? confirmed_ + 1 : 0;
@@ -124,23 +124,23 @@ void CallClass::decide(const ProbationTimes& largest, std::uint32_t calls_timed)
   own_ = {};
   const std::uint64_t raw = raw_mean_.get(), coded = coded_mean_.get();
   saving_ = raw == 0 || coded == 0 ? 0 : static_cast<std::int64_t>(raw - coded);
-  is_on_probation_ = false;
+  is_in_round_ = false;
   quiet_ = 0;
   calls_ = 0;
   pause_ = calls_between(took_, calls_timed, confirmed_, decided_ == 1);
 }
 
-bool CallClass::codes(const Foreseen& foreseen) {
+bool CallKind::codes(const Foreseen& foreseen) {
   if (is_decided()) return codes_;
   was_foreseen_ = foreseen.pays || (once_ && was_foreseen_);
   return was_foreseen_;
 }
 
-std::uint64_t CallClass::fingerprint() const {
+std::uint64_t CallKind::fingerprint() const {
   std::uint64_t mixed = 0;
   for (const std::uint64_t word :
        {std::uint64_t{once_}, std::uint64_t{codes_}, std::uint64_t{was_foreseen_},
-        std::uint64_t{is_on_probation_}, std::uint64_t{is_spread_}, std::uint64_t{has_hope_},
+        std::uint64_t{is_in_round_}, std::uint64_t{is_spread_}, std::uint64_t{has_hope_},
         std::uint64_t{position_}, std::uint64_t{decided_}, std::uint64_t{confirmed_}, calls_,
         pause_, std::bit_cast<std::uint64_t>(gain_), took_.raw, took_.coded,
         std::uint64_t{watched_}, std::uint64_t{quiet_}}) {

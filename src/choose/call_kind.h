@@ -1,4 +1,4 @@
-// Whether blocking collectives of one class are compressed, from what its calls took both ways.
+// Whether blocking collectives of one kind are compressed, from what its calls took both ways.
 // Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
 // the same calls, what they have agreed on.
 //
@@ -6,7 +6,7 @@
 //
 //   round                  order of its calls                       why
 //   the first, and one     those of one way in a run; two raw ones  it is to be over soon: two
-//   that there is reason   first if the class is raw                compressed calls tell what
+//   that there is reason   first if the kind is raw                compressed calls tell what
 //   for                                                             loses by far
 //   one that comes round   both ways, spread                        nothing presses
 #pragma once
@@ -27,8 +27,8 @@ struct Foreseen {
 // How one call goes.
 struct CallTurn {
   bool is_coded = false;
-  bool is_timed = false;  // CallClass::took() is to be told
-  bool is_probation = false;
+  bool is_timed = false;  // CallKind::took() is to be told
+  bool is_in_round = false;
 };
 
 // Two numbers as one that tells most others apart.
@@ -38,19 +38,19 @@ constexpr std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
   return mixed ^ (mixed >> 31);
 }
 
-class CallClass {
+class CallKind {
  public:
   // `once`: what was decided first holds, as the results depend on it.
-  explicit CallClass(bool once) : once_(once) {}
+  explicit CallKind(bool once) : once_(once) {}
 
-  // Whether the ranks have to agree before the next call: settle() then takes the largest of what
+  // Whether the ranks have to agree before the next call: adopt() then takes the largest of what
   // each has as own().
   bool is_due() const;
-  const ProbationTimes& own() const { return own_; }
+  const RoundTimes& own() const { return own_; }
   // True: there is a new decision.
-  bool settle(ProbationTimes largest);
+  bool adopt(RoundTimes largest);
 
-  // Each call of the class that may wait for the other ranks, in their order.
+  // Each call of the kind that may wait for the other ranks, in their order.
   CallTurn next(const Foreseen& foreseen);
   void took(bool is_coded, std::uint64_t nanoseconds);
 
@@ -58,9 +58,9 @@ class CallClass {
   bool codes(const Foreseen& foreseen);
 
   bool is_decided() const { return decided_ > 0; }
-  std::uint32_t probations() const { return decided_; }
+  std::uint32_t rounds() const { return decided_; }
   bool codes() const { return codes_; }
-  const ProbationTimes& times() const { return took_; }  // of the last decision
+  const RoundTimes& times() const { return took_; }  // of the last decision
 
   // Nanoseconds that a compressed call took less than a raw one on average, as this rank timed both
   // for the last decision. The least times, by which ranks decide, come seldom on a busy network.
@@ -71,28 +71,28 @@ class CallClass {
 
  private:
   bool has_shifted(const Foreseen& foreseen) const;
-  bool wants_probation(const Foreseen& foreseen) const;
-  void begin_probation(const Foreseen& foreseen);
-  CallTurn turn_in_probation(std::uint32_t position) const;
-  void decide(const ProbationTimes& largest, std::uint32_t calls_timed);
+  bool wants_round(const Foreseen& foreseen) const;
+  void begin_round(const Foreseen& foreseen);
+  CallTurn turn_in_round(std::uint32_t position) const;
+  void decide(const RoundTimes& largest, std::uint32_t calls_timed);
 
   bool once_;
   bool codes_ = false;         // by the last decision
   bool was_foreseen_ = false;  // that it pays, of calls that wait for nobody
-  bool is_on_probation_ = false;
-  bool is_spread_ = false;      // the probation
+  bool is_in_round_ = false;
+  bool is_spread_ = false;      // the timing round
   bool has_hope_ = false;       // its first compressed calls did not lose by far
-  std::uint32_t position_ = 0;  // of the next call in the probation
+  std::uint32_t position_ = 0;  // of the next call in the timing round
   std::uint32_t decided_ = 0;
   std::uint32_t confirmed_ = 0;  // in a row
   std::uint64_t calls_ = 0;      // since the last decision
-  std::uint64_t pause_ = 0;      // calls from there to the next probation
-  double gain_ = 0;              // foreseen at the last probation, raw by compressed
-  ProbationTimes took_;
-  ProbationTimes own_;              // what is not agreed on yet
-  MeanTime raw_mean_, coded_mean_;  // this rank's, in the probation
+  std::uint64_t pause_ = 0;      // calls from there to the next timing round
+  double gain_ = 0;              // foreseen at the last timing round, raw by compressed
+  RoundTimes took_;
+  RoundTimes own_;                  // what is not agreed on yet
+  MeanTime raw_mean_, coded_mean_;  // this rank's, in the timing round
   std::int64_t saving_ = 0;
-  std::uint32_t watched_ = 0;  // calls in that, between probations
+  std::uint32_t watched_ = 0;  // calls in that, between timing rounds
   std::uint32_t quiet_ = 0;    // times that these were agreed on and all was well
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 // More are taken for so many.
 constexpr std::uint64_t kMost = 64;
-// Rounds between two messages that are watched. With an odd number of them these fall into all
+// Steps between two messages that are watched. With an odd number of them these fall into all
 // places of a program that repeats itself.
 constexpr std::uint64_t kBetween = 5;
 // So little of one is under way whenever messages are.
@@ -17,7 +17,7 @@ constexpr double kPartOfMessage = 0.25;
 
 }  // namespace
 
-std::uint64_t Lag::rounds() const { return rounds_ == 0 ? 0 : std::bit_ceil(rounds_); }
+std::uint64_t Lag::steps() const { return steps_ == 0 ? 0 : std::bit_ceil(steps_); }
 
 void Lag::watch(std::uint64_t position) {
   is_watched_ = true;
@@ -48,12 +48,12 @@ void Lag::pass(std::uint64_t position) {
 }
 
 // The most of late ones, as threads take turns in no order.
-void Lag::note(std::uint64_t rounds, std::uint64_t position) {
+void Lag::note(std::uint64_t steps, std::uint64_t position) {
   drop();
   is_known_ = true;
   next_ = position + kBetween;
-  rounds = std::min(rounds, kMost);
-  rounds_ = rounds >= rounds_ ? rounds : rounds_ - (rounds_ - rounds + 3) / 4;
+  steps = std::min(steps, kMost);
+  steps_ = steps >= steps_ ? steps : steps_ - (steps_ - steps + 3) / 4;
 }
 
 }  // namespace thinwire::choose

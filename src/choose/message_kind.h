@@ -1,15 +1,15 @@
-// Whether messages of one class are compressed, from what a program takes with them both ways.
+// Whether messages of one kind are compressed, from what a program takes with them both ways.
 // Pure: no clock, and the sender's alone, as the receiver reads what comes.
 //
 // What a send takes says little: over TCP it ends when the bytes are in the kernel's buffers. So
-// rounds are timed. One begins with a message of the class, has all that follow before the program
+// steps are timed. One begins with a message of the kind, has all that follow before the program
 // has waited for anything, and ends when the next begins: in it is all that compression changes,
 // encoding, transfer, decoding, what ranks wait for each other, and what a program computes beside
 // its messages.
 //
-// In trials (choose/message_round.h) rounds go both ways. Which rounds these are depends on their
-// numbers alone, so that ranks that exchange as many with each other have their trials together: of
-// two that send at once, one alone would find that nothing changes.
+// In timing rounds (choose/message_round.h) steps go both ways. Which steps these are depends on
+// their numbers alone, so that ranks that exchange as many with each other have their timing rounds
+// together: of two that send at once, one alone would find that nothing changes.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ namespace thinwire::choose {
 // How one message goes.
 struct MessageTurn {
   bool is_coded = false;
-  bool is_trial = false;
+  bool is_in_round = false;
 };
 
-class MessageClass {
+class MessageKind {
  public:
-  // `begins_coded`: until a first trial messages are compressed, as somebody states a rate.
-  explicit MessageClass(bool begins_coded) : codes_(begins_coded) {}
+  // `begins_coded`: until a first timing round messages are compressed, as somebody states a rate.
+  explicit MessageKind(bool begins_coded) : codes_(begins_coded) {}
 
   // One of a single peer, which has had `messages` of `all`'s messages to all peers. If these were
   // not its own alone, it goes on as they do and begins to time anew.
-  MessageClass(const MessageClass& all, std::uint64_t messages);
+  MessageKind(const MessageKind& all, std::uint64_t messages);
 
   // The next message is about to leave, at `nanoseconds` of any one clock. `waits` counts how often
   // the program has waited for something.
@@ -43,7 +43,7 @@ class MessageClass {
 
   // Whether the message that next() was asked about should be watched, and that it is, until the
   // program has seen that it is complete, or nobody will learn when it does. Before a first one was
-  // complete there is no trial.
+  // complete there is no timing round.
   bool wants_watch() const { return lag_.wants_watch(position_ - 1); }
   void watch() { lag_.watch(position_ - 1); }
   bool is_watched() const { return lag_.is_watched(); }
@@ -54,12 +54,12 @@ class MessageClass {
   void lose_watched() { lag_.lose(position_ - 1); }
   void drop_watched() { lag_.drop(); }
 
-  // A message that was to be compressed became a frame. Rounds in which none did are not timed as
+  // A message that was to be compressed became a frame. Steps in which none did are not timed as
   // compressed ones: data may not shrink.
-  void made_frame() { ++frames_of_round_; }
+  void made_frame() { ++frames_of_step_; }
 
   bool codes() const { return codes_; }
-  std::uint32_t trials() const { return trials_; }
+  std::uint32_t rounds() const { return rounds_; }
   // Whether both ways were timed.
   bool is_timed() const { return times_.are_timed(); }
   double raw_nanoseconds() const { return times_.raw().mean(); }
@@ -76,43 +76,43 @@ class MessageClass {
   bool has_shifted(const Foreseen& foreseen) const;
   void forget_times(const Foreseen& foreseen);
   bool is_due(const Foreseen& foreseen);
-  Trial trial_at(std::uint64_t position) const;
-  void begin_trial(const Foreseen& foreseen);
+  MessageRound round_at(std::uint64_t position) const;
+  void begin_round(const Foreseen& foreseen);
   void count_frames();
   bool is_hopeless();
-  void end_trial();
+  void end_round();
   void decide();
   void note_end(bool codes_before);
   std::uint64_t pause() const;
-  std::uint64_t next_trial() const;
-  bool begins_round(const Foreseen& foreseen, std::uint64_t waits);
-  MessageTurn turn_of_round(const Foreseen& foreseen);
+  std::uint64_t next_round() const;
+  bool begins_step(const Foreseen& foreseen, std::uint64_t waits);
+  MessageTurn turn_of_step(const Foreseen& foreseen);
 
   bool codes_ = false;
-  bool is_on_trial_ = false;
-  bool is_asked_for_ = false;   // the trial, by rounds that took unlike earlier ones
-  bool is_foreseen_ = false;    // that the round gains
+  bool is_in_round_ = false;
+  bool is_asked_for_ = false;   // the timing round, by steps that took unlike earlier ones
+  bool is_foreseen_ = false;    // that the step gains
   std::uint64_t messages_ = 0;  // so far
   std::uint64_t waits_ = 0;     // at the last one
-  std::uint32_t together_ = 0;  // messages of the round
-  std::uint64_t position_ = 0;  // of the next round
+  std::uint32_t together_ = 0;  // messages of the step
+  std::uint64_t position_ = 0;  // of the next step
   Lag lag_;
-  std::uint64_t in_row_ = 0;    // rounds that went the same way, the last ones
-  std::uint64_t frame_at_ = 0;  // after the last round with a frame
-  Trial trial_;                 // this one or the last
-  WayTimes others_;             // rounds of it that went the other way than those before it
-  std::uint64_t due_ = 0;       // position of the next trial; 0: as soon as compression may pay
-  std::uint32_t trials_ = 0;
+  std::uint64_t in_row_ = 0;    // steps that went the same way, the last ones
+  std::uint64_t frame_at_ = 0;  // after the last step with a frame
+  MessageRound round_;          // this one or the last
+  WayTimes others_;             // steps of it that went the other way than those before it
+  std::uint64_t due_ = 0;  // position of the next timing round; 0: as soon as compression may pay
+  std::uint32_t rounds_ = 0;
   std::uint32_t confirmed_ = 0;  // in a row
-  double gain_ = 0;              // foreseen at the last trial, raw by compressed
-  std::uint64_t last_ = 0;       // when the round began
-  double last_took_ = 0;         // the round before
-  double frames_of_round_ = 0;
-  MessageTurn last_turn_, before_;  // the round's, and that of the round before
-  BothWays times_;                  // of late trials
+  double gain_ = 0;              // foreseen at the last timing round, raw by compressed
+  std::uint64_t last_ = 0;       // when the step began
+  double last_took_ = 0;         // the step before
+  double frames_of_step_ = 0;
+  MessageTurn last_turn_, before_;  // the step's, and that of the step before
+  BothWays times_;                  // of late timing rounds
   ChangedTimes changed_;
-  WayTimes settled_;                // rounds between trials that count as one
-  double rounds_ = 0, frames_ = 0;  // rounds with frames, and these
+  WayTimes settled_;               // steps between timing rounds that count as one
+  double steps_ = 0, frames_ = 0;  // steps with frames, and these
 };
 
 }  // namespace thinwire::choose

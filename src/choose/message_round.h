@@ -1,8 +1,8 @@
-// The rounds of a trial: raw, compressed, compressed and raw, or the other way round, in runs of
-// one length; of a longer trial eight runs, so that whatever a program does by turns is in as many
-// of one way as of the other.
+// The steps of a timing round: raw, compressed, compressed and raw, or the other way round, in runs
+// of one length; of a longer timing round eight runs, so that whatever a program does by turns is
+// in as many of one way as of the other.
 //
-// If a program keeps several messages in flight (choose/lag.h), the first rounds after a change of
+// If a program keeps several messages in flight (choose/lag.h), the first steps after a change of
 // way are those in which it waits for messages of the other one. So there are so many more.
 #pragma once
 
@@ -12,32 +12,32 @@
 
 namespace thinwire::choose {
 
-// Pauses between trials are powers of two and trials begin at multiples of them: so those of
-// several ranks meet.
-constexpr std::uint64_t kTrialGrid = 8;
+// Pauses between timing rounds are powers of two and timing rounds begin at multiples of them: so
+// those of several ranks meet.
+constexpr std::uint64_t kRoundGrid = 8;
 
 inline std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
   return (position + of - 1) / of * of;
 }
 
-struct Trial {
-  std::uint64_t began = 0;  // at the round of this number
+struct MessageRound {
+  std::uint64_t began = 0;  // at the step of this number
   std::uint64_t runs = 4;   // or eight, without a lag
-  std::uint64_t run = 1;    // rounds in each
-  std::uint64_t lag = 0;    // rounds
+  std::uint64_t run = 1;    // steps in each
+  std::uint64_t lag = 0;    // steps
   bool is_coded_first = false;
 
-  std::uint64_t rounds() const { return runs * run + 3 * lag; }
-  bool is_over(std::uint64_t position) const { return position >= began + rounds(); }
+  std::uint64_t steps() const { return runs * run + 3 * lag; }
+  bool is_over(std::uint64_t position) const { return position >= began + steps(); }
   bool is_coded(std::uint64_t position) const {
     const std::uint64_t at = position - began;
     const bool is_middle = at >= lag + run && at < 2 * lag + 3 * run;
     const bool is_second = lag > 0 ? is_middle : std::popcount(at / run) % 2 != 0;
     return is_second != is_coded_first;
   }
-  // At least as many timed rounds.
-  Trial with_lag(std::uint64_t lag_of_program) const {
-    Trial with = *this;
+  // At least as many timed steps.
+  MessageRound with_lag(std::uint64_t lag_of_program) const {
+    MessageRound with = *this;
     if (lag_of_program == 0) return with;
     with.run = std::max(lag_of_program, runs * run / 4);
     with.runs = 4;
@@ -46,10 +46,10 @@ struct Trial {
   }
 };
 
-// Which way is first, by the number of the trial's first round alone. Were it the same one in all
-// trials, a program that repeats itself after 16 or 64 rounds would have the same of its rounds
-// compressed in each. Trials at powers of two, one after another, differ in it, and so do those
-// at multiples of one.
+// Which way is first, by the number of the timing round's first step alone. Were it the same one in
+// all timing rounds, a program that repeats itself after 16 or 64 steps would have the same of its
+// steps compressed in each. Timing rounds at powers of two, one after another, differ in it, and so
+// do those at multiples of one.
 inline bool begins_coded(std::uint64_t began) {
   constexpr std::uint64_t kEverySecondBit = 0xAAAAAAAAAAAAAAAA;
   return std::popcount(began & kEverySecondBit) % 2 != 0;

@@ -1,4 +1,4 @@
-// When messages of a class go both ways, and what follows from it.
+// When messages of a kind go both ways, and what follows from it.
 #include <algorithm>
 #include <bit>
 
@@ -13,34 +13,35 @@ constexpr double kMostTimes = 32;
 // more, and to go on. In doubt they go raw.
 constexpr double kBeginsOfFew = 3.5, kBegins = 2.75, kGoesOn = 0.5;
 constexpr double kFew = 4;
-// Of the mean time of raw rounds, that of compressed ones at the most, to begin and to go on.
+// Of the mean time of raw steps, that of compressed ones at the most, to begin and to go on.
 constexpr double kLeastGain = 0.98, kMostOfMean = 1.1;
 // Between these it is open which way is faster.
 constexpr double kPromising = 1, kDoubtful = 2;
 // That certain, a decision needs no early confirmation.
 constexpr double kCertain = 6;
 
-// What rounds of the slower way in a trial cost more is so small a part of the time to the next.
+// What steps of the slower way in a timing round cost more is so small a part of the time to the
+// next.
 constexpr double kPartOfTime = 100;
 constexpr double kLongestPause = 1 << 16;
 constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
 constexpr std::uint32_t kMostConfirmed = 8;
-// Ranks that send each other may know the link's rate some rounds one after another, so that their
-// first trials do not meet: the second comes soon.
+// Ranks that send each other may know the link's rate some steps one after another, so that their
+// first timing rounds do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
 // The logarithm of what one way took longer than the other, of two runs.
 constexpr double kHopeless = 1.1;
-// Of a trial with a lag, in rounds of the faster way.
+// Of a timing round with a lag, in steps of the faster way.
 constexpr double kMostLost = 8;
 
-// A class that has its first trial with the program's word for a link's rate.
+// A kind that has its first timing round with the program's word for a link's rate.
 constexpr std::uint64_t kFirstOfStated = 16;
 
-// A plan that differs so much from that of the last trial: the link is another one.
+// A plan that differs so much from that of the last timing round: the link is another one.
 constexpr double kShift = 1.5;
 
 // Longer ones later: a few times tell what differs by much, more of them what differs by little.
-Trial usual_trial(std::uint64_t position) {
+MessageRound usual_round(std::uint64_t position) {
   return {.began = position,
           .runs = position < 32 ? 4U : 8U,
           .run = position < 128 ? 1U : 2U,
@@ -53,13 +54,13 @@ double gain_of(const Foreseen& foreseen) {
 
 }  // namespace
 
-bool MessageClass::has_shifted(const Foreseen& foreseen) const {
-  if (trials_ == 0 || position_ < trial_.began + kConfirms) return false;
+bool MessageKind::has_shifted(const Foreseen& foreseen) const {
+  if (rounds_ == 0 || position_ < round_.began + kConfirms) return false;
   const double gain = gain_of(foreseen);
   return codes_ ? gain * kShift < gain_ : gain > gain_ * kShift;
 }
 
-void MessageClass::forget_times(const Foreseen& foreseen) {
+void MessageKind::forget_times(const Foreseen& foreseen) {
   times_ = {};
   changed_.begin({});
   confirmed_ = 0;
@@ -67,104 +68,105 @@ void MessageClass::forget_times(const Foreseen& foreseen) {
   due_ = next_multiple(position_, kAskedGrid);
 }
 
-bool MessageClass::is_due(const Foreseen& foreseen) {
-  const bool is_asked_for = changed_.ask_for_trial();
+bool MessageKind::is_due(const Foreseen& foreseen) {
+  const bool is_asked_for = changed_.ask_for_round();
   is_asked_for_ = is_asked_for_ || is_asked_for;
   if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
   if (due_ != 0) return position_ >= due_;
-  // The first round opens connections, the second is the trial's first.
-  if (!lag_.is_known() || position_ <= lag_.rounds()) return false;
+  // The first step opens connections, the second is the timing round's first.
+  if (!lag_.is_known() || position_ <= lag_.steps()) return false;
   return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
 }
 
-Trial MessageClass::trial_at(std::uint64_t position) const {
-  return usual_trial(position).with_lag(lag_.rounds());
+MessageRound MessageKind::round_at(std::uint64_t position) const {
+  return usual_round(position).with_lag(lag_.steps());
 }
 
-void MessageClass::begin_trial(const Foreseen& foreseen) {
-  is_on_trial_ = true;
+void MessageKind::begin_round(const Foreseen& foreseen) {
+  is_in_round_ = true;
   gain_ = gain_of(foreseen);
-  const bool goes_on = trials_ > 0 && position_ == trial_.began + trial_.rounds();
-  const Trial before = trial_;
-  trial_ = trial_at(position_);
-  if (goes_on && trial_.lag == before.lag) trial_.runs = before.runs, trial_.run = before.run;
-  if (is_asked_for_) trial_.runs = 4, trial_.run = 1;
-  // A first trial that the other rank did not take part in tells nothing.
-  if (trials_ == 1 && !codes_) times_ = {};
+  const bool goes_on = rounds_ > 0 && position_ == round_.began + round_.steps();
+  const MessageRound before = round_;
+  round_ = round_at(position_);
+  if (goes_on && round_.lag == before.lag) round_.runs = before.runs, round_.run = before.run;
+  if (is_asked_for_) round_.runs = 4, round_.run = 1;
+  // A first timing round that the other rank did not take part in tells nothing.
+  if (rounds_ == 1 && !codes_) times_ = {};
   if (times_.raw().number() >= kMostTimes) times_.fade();
   times_.end_pair();
   others_ = {};
   if (due_ != 0 || codes_) return;
-  trial_.began -= trial_.lag + 1;  // the rounds before were raw
-  trial_.is_coded_first = false;
+  round_.began -= round_.lag + 1;  // the steps before were raw
+  round_.is_coded_first = false;
   add_time(false);
 }
 
-// Rounds from a trial to the next. While both ways may still be the faster one they are few, and
-// none where compressed ones seem to be: a trial costs nothing then.
-std::uint64_t MessageClass::pause() const {
+// Steps from a timing round to the next. While both ways may still be the faster one they are few,
+// and none where compressed ones seem to be: a timing round costs nothing then.
+std::uint64_t MessageKind::pause() const {
   const double faster = times_.deviations_faster(), slower = times_.part_slower(codes_);
-  if (!codes_ && faster > kPromising) return std::bit_ceil(trial_.rounds());
-  if (trials_ == 1 && !codes_) return kSecond;
-  const auto paid_by = [slower](const Trial& next) {
-    const double pause = kPartOfTime / 2 * static_cast<double>(next.rounds()) * slower;
+  if (!codes_ && faster > kPromising) return std::bit_ceil(round_.steps());
+  if (rounds_ == 1 && !codes_) return kSecond;
+  const auto paid_by = [slower](const MessageRound& next) {
+    const double pause = kPartOfTime / 2 * static_cast<double>(next.steps()) * slower;
     return static_cast<std::uint64_t>(std::min(pause, kLongestPause));
   };
-  std::uint64_t rounds = paid_by(trial_at(position_ + paid_by(trial_at(position_))));
+  std::uint64_t steps = paid_by(round_at(position_ + paid_by(round_at(position_))));
   const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
-  if (codes_ && faster < kCertain) rounds = std::min(rounds, kConfirms << doublings);
+  if (codes_ && faster < kCertain) steps = std::min(steps, kConfirms << doublings);
   if (!codes_ && is_timed() && faster > -kDoubtful)
-    rounds = std::min(rounds, kTrialGrid << doublings);
-  if (!is_timed()) rounds = kTrialGrid << std::min(trials_, kMostConfirmed);
-  const std::uint64_t least = std::max(kTrialGrid, 4 * trial_.rounds() - 16);
-  return std::bit_ceil(std::max(rounds, least));
+    steps = std::min(steps, kRoundGrid << doublings);
+  if (!is_timed()) steps = kRoundGrid << std::min(rounds_, kMostConfirmed);
+  const std::uint64_t least = std::max(kRoundGrid, 4 * round_.steps() - 16);
+  return std::bit_ceil(std::max(steps, least));
 }
 
-// Its position. What was decided holds for some rounds, but trials of several ranks that find
+// Its position. What was decided holds for some steps, but timing rounds of several ranks that find
 // nothing are to meet soon.
-std::uint64_t MessageClass::next_trial() const {
-  const std::uint64_t rounds = pause();
-  return next_multiple(rounds > kSecond ? position_ + rounds / 2 : position_, rounds);
+std::uint64_t MessageKind::next_round() const {
+  const std::uint64_t steps = pause();
+  return next_multiple(steps > kSecond ? position_ + steps / 2 : position_, steps);
 }
 
-void MessageClass::decide() {
+void MessageKind::decide() {
   if (!is_timed()) return;  // nothing shrank
   const bool before = codes_;
   const bool are_few = std::min(times_.raw().number(), times_.coded().number()) < kFew;
   const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
-  // A gain that rounds which now and then take long take back is none.
+  // A gain that steps which now and then take long take back is none.
   const double most = (before ? kMostOfMean : kLeastGain) * times_.raw().mean();
   codes_ = times_.deviations_faster() >= needed && times_.coded().mean() <= most;
   confirmed_ = codes_ == before ? confirmed_ + 1 : 0;
 }
 
-// What is told of a trial that was asked for: had its other rounds gone as all did before it, they
-// would have taken so much less.
-void MessageClass::note_end(bool codes_before) {
+// What is told of a timing round that was asked for: had its other steps gone as all did before it,
+// they would have taken so much less.
+void MessageKind::note_end(bool codes_before) {
   const double longer = times_.of(!codes_before).mean() - times_.of(codes_before).mean();
-  const double rounds = static_cast<double>(position_ - trial_.began) / 2;
-  if (is_asked_for_) changed_.note_trial(codes_ != codes_before, is_timed() ? rounds * longer : 0);
+  const double steps = static_cast<double>(position_ - round_.began) / 2;
+  if (is_asked_for_) changed_.note_round(codes_ != codes_before, is_timed() ? steps * longer : 0);
   is_asked_for_ = false;
   changed_.begin(times_.of(codes_));
 }
 
-// The way that is not taken between trials took so much longer that the rest would only cost.
-bool MessageClass::is_hopeless() {
+// The way that is not taken between timing rounds took so much longer that the rest would only
+// cost.
+bool MessageKind::is_hopeless() {
   if ((codes_ ? times_.last_pair() : -times_.last_pair()) > kHopeless) return true;
   const double usual = times_.of(codes_).mean(), number = others_.number();
   const bool costs = number >= kFew && number * (others_.mean() - usual) > kMostLost * usual;
-  if (trial_.lag == 0 || usual <= 0 || !costs) return false;
+  if (round_.lag == 0 || usual <= 0 || !costs) return false;
   times_.add(others_.mean(), !codes_, 1, false);
   return true;
 }
 
-void MessageClass::end_trial() {
-  is_on_trial_ = false;
-  ++trials_;
+void MessageKind::end_round() {
+  is_in_round_ = false;
+  ++rounds_;
   const bool before = codes_;
   decide();
   note_end(before);
-  due_ = next_trial();
+  due_ = next_round();
 }
 
 }  // namespace thinwire::choose

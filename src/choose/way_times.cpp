@@ -63,8 +63,8 @@ void BothWays::fade() {
 
 double BothWays::deviations_faster() const {
   if (!are_timed()) return 0;
-  const double of_rounds = raw().variance() + coded().variance();
-  const double deviation = std::sqrt(std::max(of_rounds, pairs_.variance()));
+  const double of_steps = raw().variance() + coded().variance();
+  const double deviation = std::sqrt(std::max(of_steps, pairs_.variance()));
   return deviation > 0 ? (raw().mean_log() - coded().mean_log()) / deviation : 0;
 }
 

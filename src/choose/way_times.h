@@ -1,4 +1,4 @@
-// Times of rounds that went raw and of rounds that went compressed (choose/message_kind.h).
+// Times of steps that went raw and of steps that went compressed (choose/message_kind.h).
 #pragma once
 
 namespace thinwire::choose {
@@ -25,9 +25,9 @@ class WayTimes {
 
 class BothWays {
  public:
-  // A round of a trial whose runs have so many, and that count as one time if there is a `lag`: of
-  // a program that keeps several messages in flight now and then a round waits for two, and the
-  // next for none. Two runs beside each other that went both ways are a pair.
+  // A step of a timing round whose runs have so many, and that count as one time if there is a
+  // `lag`: of a program that keeps several messages in flight now and then a step waits for two,
+  // and the next for none. Two runs beside each other that went both ways are a pair.
   void add(double nanoseconds, bool is_coded, double run, bool has_lag);
   // What was timed is no pair with what comes.
   void end_pair() { of_pair_ = {}, batch_ = {}, last_pair_ = 0; }
@@ -38,13 +38,13 @@ class BothWays {
   const WayTimes& of(bool is_coded) const { return is_coded ? ways_.coded : ways_.raw; }
   bool are_timed() const { return raw().number() > 0 && coded().number() > 0; }
 
-  // By how many standard deviations compressed rounds are faster. They are those of all rounds or
-  // those of pairs, whichever is more: in a program of phases few rounds of one way happen to be
+  // By how many standard deviations compressed steps are faster. They are those of all steps or
+  // those of pairs, whichever is more: in a program of phases few steps of one way happen to be
   // alike, and those of the other to be of another phase, but not so in all pairs.
   double deviations_faster() const;
   // What the other way takes longer than `codes`, as a part of what that takes; 0: no longer.
   double part_slower(bool codes) const;
-  // The logarithm of what raw rounds took by what compressed ones did, in the last pair.
+  // The logarithm of what raw steps took by what compressed ones did, in the last pair.
   double last_pair() const { return last_pair_; }
 
  private:
@@ -52,7 +52,7 @@ class BothWays {
     WayTimes raw, coded;
   };
   Ways ways_, of_pair_;
-  WayTimes batch_;  // rounds of one time
+  WayTimes batch_;  // steps of one time
   bool is_batch_coded_ = false;
   WayTimes pairs_;  // raw by compressed, each
   double last_pair_ = 0;

@@ -1,4 +1,4 @@
-// Whether collectives of a class are compressed, from what their calls took both ways.
+// Whether collectives of a kind are compressed, from what their calls took both ways.
 #include "choose/call_kind.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class Stream {
   std::string send(int calls, std::uint64_t raw, std::uint64_t coded, const Foreseen& foreseen) {
     std::string ways;
     for (int call = 0; call < calls; ++call) {
-      if (of_.is_due()) decisions_ += of_.settle(of_.own()) ? 1 : 0;
+      if (of_.is_due()) decisions_ += of_.adopt(of_.own()) ? 1 : 0;
       const CallTurn turn = of_.next(foreseen);
       const char way = turn.is_coded ? 'c' : 'r';
       ways += turn.is_timed ? static_cast<char>(way - 'a' + 'A') : way;
@@ -30,11 +30,11 @@ class Stream {
     return ways;
   }
 
-  CallClass& of() { return of_; }
+  CallKind& of() { return of_; }
   int decisions() const { return decisions_; }
 
  private:
-  CallClass of_;
+  CallKind of_;
   int decisions_ = 0;
 };
 
@@ -43,7 +43,7 @@ std::size_t coded_in(const std::string& ways) {
       std::ranges::count_if(ways, [](char way) { return way == 'c' || way == 'C'; }));
 }
 
-TEST(CallClass, TimesBothWaysAndStaysWithTheFasterOne) {
+TEST(CallKind, TimesBothWaysAndStaysWithTheFasterOne) {
   Stream gains, loses;
   EXPECT_EQ(gains.send(20, 1000, 500, kGains), "RRCCCCCCCCRRRRRRcccc");
   EXPECT_EQ(loses.send(20, 1000, 1100, kGains), "RRCCCCCCCCRRRRRRrrrr");
@@ -54,19 +54,19 @@ TEST(CallClass, TimesBothWaysAndStaysWithTheFasterOne) {
 
 // A link that is busy now and then: what is told is what calls took on average, but for the
 // longest.
-TEST(CallClass, TellsWhatCallsSavedOnAverage) {
-  CallClass of(false);
+TEST(CallKind, TellsWhatCallsSavedOnAverage) {
+  CallKind of(false);
   for (std::uint64_t call = 0; call < 16; ++call) {
     const CallTurn turn = of.next(kGains);
     of.took(turn.is_coded, turn.is_coded ? 500 : call == 0 ? 1000 : call == 15 ? 90000 : 2000);
-    if (of.is_due()) of.settle(of.own());
+    if (of.is_due()) of.adopt(of.own());
   }
   EXPECT_TRUE(of.codes());
   EXPECT_EQ(of.times().raw, 1000);
   EXPECT_EQ(of.saving(), (1000 + 6 * 2000) / 7 - 500);
 }
 
-TEST(CallClass, ARoundThatComesRoundIsSpread) {
+TEST(CallKind, ARoundThatComesRoundIsSpread) {
   Stream stream;
   stream.send(16, 1000, 500, kGains);
   const std::string ways = stream.send(500, 1000, 500, kGains);
@@ -78,7 +78,7 @@ TEST(CallClass, ARoundThatComesRoundIsSpread) {
 }
 
 // The link is slow for a step of a program, wherever that falls: nothing changes.
-TEST(CallClass, ALinkThatIsSlowForAWhileChangesNothing) {
+TEST(CallKind, ALinkThatIsSlowForAWhileChangesNothing) {
   for (const bool gains : {true, false}) {
     const std::uint64_t raw = 1000, coded = gains ? 700 : 1300;
     for (int before = 0; before < 700; before += 3) {
@@ -92,15 +92,15 @@ TEST(CallClass, ALinkThatIsSlowForAWhileChangesNothing) {
   }
 }
 
-TEST(CallClass, GivesUpAtTwoCallsWhatLosesByFar) {
+TEST(CallKind, GivesUpAtTwoCallsWhatLosesByFar) {
   Stream stream;
   EXPECT_EQ(stream.send(12, 1000, 5000, kGains), "RRCCrrrrrrrr");
   Stream lossy(true);
   EXPECT_EQ(lossy.send(12, 1000, 5000, kGains), "RRCCrrrrrrrr");
 }
 
-// Whatever compressed calls take: those cost less than a hundredth once the class is decided.
-TEST(CallClass, TriesWhatLosesAtABoundedRate) {
+// Whatever compressed calls take: those cost less than a hundredth once the kind is decided.
+TEST(CallKind, TriesWhatLosesAtABoundedRate) {
   for (const std::uint64_t coded : {960U, 1020U, 1500U, 3000U, 30'000U}) {
     Stream stream;
     stream.send(17, 1000, coded, kGains);
@@ -111,7 +111,7 @@ TEST(CallClass, TriesWhatLosesAtABoundedRate) {
   }
 }
 
-TEST(CallClass, WhatIsForeseenToLoseIsTriedOnceRawOnesHavePaidForIt) {
+TEST(CallKind, WhatIsForeseenToLoseIsTriedOnceRawOnesHavePaidForIt) {
   Stream stream;
   EXPECT_EQ(coded_in(stream.send(10'000, 1000, 500, kLoses)), 0);
   EXPECT_GT(coded_in(stream.send(5'000, 1000, 500, kLoses)), 0) << "ten times as long: 14400 calls";
@@ -121,7 +121,7 @@ TEST(CallClass, WhatIsForeseenToLoseIsTriedOnceRawOnesHavePaidForIt) {
   EXPECT_EQ(coded_in(never.send(100'000, 1000, 500, {1e-3, kNotMeasured, false})), 0);
 }
 
-TEST(CallClass, DataThatNoLongerShrinksIsNoticed) {
+TEST(CallKind, DataThatNoLongerShrinksIsNoticed) {
   Stream stream;
   stream.send(1000, 1000, 500, kGains);
   const std::string ways = stream.send(200, 1000, 1300, kGains);
@@ -129,7 +129,7 @@ TEST(CallClass, DataThatNoLongerShrinksIsNoticed) {
   EXPECT_EQ(ways.back(), 'r') << ways;
 }
 
-TEST(CallClass, ASlowerLinkIsReasonToTimeAgain) {
+TEST(CallKind, ASlowerLinkIsReasonToTimeAgain) {
   Stream stream;
   const Foreseen fast{1e-3, 0.9e-3, true}, slow{10e-3, 5e-3, true};
   stream.send(100, 1000, 2000, fast);
@@ -139,7 +139,7 @@ TEST(CallClass, ASlowerLinkIsReasonToTimeAgain) {
   EXPECT_EQ(stream.send(20, 100, 600, faster), "CCCCCCCCRRRRRRRRrrrr");
 }
 
-TEST(CallClass, WhatIsDecidedOnceHolds) {
+TEST(CallKind, WhatIsDecidedOnceHolds) {
   Stream coded(true), raw(true);
   coded.send(16, 1000, 500, kGains);
   raw.send(16, 1000, 1500, kGains);
@@ -150,11 +150,11 @@ TEST(CallClass, WhatIsDecidedOnceHolds) {
   EXPECT_EQ(coded_in(waiting.send(100'000, 1000, 500, kLoses)), 0) << "not for a try";
 }
 
-TEST(CallClass, CallsThatWaitForNobodyFollow) {
-  CallClass fresh(false);
+TEST(CallKind, CallsThatWaitForNobodyFollow) {
+  CallKind fresh(false);
   EXPECT_TRUE(fresh.codes(kGains));
   EXPECT_FALSE(fresh.codes(kLoses));
-  CallClass once(true);
+  CallKind once(true);
   EXPECT_FALSE(once.codes(kLoses));
   EXPECT_TRUE(once.codes(kGains));
   EXPECT_TRUE(once.codes(kLoses)) << "as those before it";
@@ -164,24 +164,24 @@ TEST(CallClass, CallsThatWaitForNobodyFollow) {
 }
 
 // A rank that ends early, as a root, finds less than the others.
-TEST(CallClass, OfTheRanksTheSlowestCounts) {
-  CallClass root(false);
+TEST(CallKind, OfTheRanksTheSlowestCounts) {
+  CallKind root(false);
   for (int call = 0; call < 16; ++call) {
     if (root.is_due()) {
-      EXPECT_FALSE(root.settle({1000, 1200}));
+      EXPECT_FALSE(root.adopt({1000, 1200}));
     }
     const CallTurn turn = root.next(kGains);
     root.took(turn.is_coded, turn.is_coded ? 10 : 100);
   }
   ASSERT_TRUE(root.is_due());
-  EXPECT_TRUE(root.settle({1000, 1200}));
+  EXPECT_TRUE(root.adopt({1000, 1200}));
   EXPECT_FALSE(root.codes());
 }
 
-TEST(CallClass, RanksThatCannotAgreeStayRaw) {
-  CallClass of(false);
+TEST(CallKind, RanksThatCannotAgreeStayRaw) {
+  CallKind of(false);
   for (int call = 0; call < 17; ++call) {
-    if (of.is_due()) of.settle({});
+    if (of.is_due()) of.adopt({});
     of.next(kGains);
   }
   EXPECT_TRUE(of.is_decided());
@@ -189,7 +189,7 @@ TEST(CallClass, RanksThatCannotAgreeStayRaw) {
 }
 
 // Ranks that have the same but for what each has measured go on alike.
-TEST(CallClass, FingerprintIsOfWhatAllRanksKnow) {
+TEST(CallKind, FingerprintIsOfWhatAllRanksKnow) {
   Stream one, same, slower, earlier;
   one.send(20, 1000, 500, kGains);
   same.send(20, 1000, 500, kGains);

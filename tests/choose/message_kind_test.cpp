@@ -1,4 +1,4 @@
-// Whether messages of a class are compressed, from what passed between them both ways.
+// Whether messages of a kind are compressed, from what passed between them both ways.
 #include "choose/message_kind.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr Foreseen kGains{1e-3, 0.5e-3, true}, kLoses{1e-3, 10e-3, false};
 constexpr std::uint64_t kMillisecond = 1'000'000;
 
 // A program that sends one message after another, and how they went: r raw, c compressed, in
-// capitals in a trial.
+// capitals in a timing round.
 class Stream {
  public:
   explicit Stream(bool begins_coded = false) : of_(begins_coded) {}
@@ -30,17 +30,17 @@ class Stream {
     for (int message = 0; message < messages; ++message) {
       const MessageTurn turn = next_of(of_, foreseen, now_, ++waits_);
       const char way = turn.is_coded ? 'c' : 'r';
-      ways += turn.is_trial ? static_cast<char>(way - 'a' + 'A') : way;
+      ways += turn.is_in_round ? static_cast<char>(way - 'a' + 'A') : way;
       if (turn.is_coded) of_.made_frame();
       now_ += turn.is_coded ? coded : raw;
     }
     return ways;
   }
 
-  MessageClass& of() { return of_; }
+  MessageKind& of() { return of_; }
 
  private:
-  MessageClass of_;
+  MessageKind of_;
   std::uint64_t now_ = 1, waits_ = 0;
 };
 
@@ -48,7 +48,7 @@ auto coded_in(const std::string& ways) {
   return std::ranges::count_if(ways, [](char way) { return way == 'c' || way == 'C'; });
 }
 
-TEST(MessageClass, TimesBothWaysAndStaysWithTheFasterOne) {
+TEST(MessageKind, TimesBothWaysAndStaysWithTheFasterOne) {
   Stream gains, loses;
   EXPECT_EQ(gains.send(10, 37 * kMillisecond, 14 * kMillisecond), "rrCCRccccc");
   EXPECT_EQ(loses.send(24, 4 * kMillisecond, 5 * kMillisecond), "rrCCRrrrrrrrrrrrRCCRrrrr");
@@ -58,7 +58,7 @@ TEST(MessageClass, TimesBothWaysAndStaysWithTheFasterOne) {
 }
 
 // Whatever a rate foresees.
-TEST(MessageClass, TrialsCostLittle) {
+TEST(MessageKind, RoundsCostLittle) {
   for (const auto [raw, coded] :
        {std::array{4, 5}, {4, 6}, {1, 12}, {37, 14}, {14, 10}, {20, 19}}) {
     Stream stream;
@@ -71,14 +71,14 @@ TEST(MessageClass, TrialsCostLittle) {
   }
 }
 
-TEST(MessageClass, NothingIsTriedWhatIsForeseenToLose) {
+TEST(MessageKind, NothingIsTriedWhatIsForeseenToLose) {
   Stream stream;
   EXPECT_EQ(coded_in(stream.send(1000, kMillisecond, kMillisecond / 2, kLoses)), 0);
   EXPECT_GT(coded_in(stream.send(100, kMillisecond, kMillisecond / 4, kGains)), 90);
 }
 
 // Somebody's word for a rate holds until it was tried.
-TEST(MessageClass, AStatedRateBeginsAtOnceAndIsCorrected) {
+TEST(MessageKind, AStatedRateBeginsAtOnceAndIsCorrected) {
   Stream right(true), wrong(true);
   EXPECT_EQ(right.send(26, 37 * kMillisecond, 14 * kMillisecond), "ccccccccccccccccRCCRcccccc");
   EXPECT_EQ(wrong.send(26, 4 * kMillisecond, 5 * kMillisecond), "ccccccccccccccccRCCRrrrrrr");
@@ -92,7 +92,7 @@ double lost_by_chance(double raw, double coded, int messages) {
   for (unsigned seed = 1; seed <= kPrograms; ++seed) {
     std::mt19937 random(seed);
     std::normal_distribution<double> chance(0, 0.7);
-    MessageClass of(false);
+    MessageKind of(false);
     double now = 1;
     for (int message = 0; message < messages; ++message) {
       const auto at = static_cast<std::uint64_t>(now);
@@ -106,7 +106,7 @@ double lost_by_chance(double raw, double coded, int messages) {
   return took / (kPrograms * messages * std::min(raw, coded));
 }
 
-TEST(MessageClass, ChanceDecidesLittle) {
+TEST(MessageKind, ChanceDecidesLittle) {
   EXPECT_LT(lost_by_chance(4, 5, 300), 1.04);
   EXPECT_LT(lost_by_chance(4, 5, 3000), 1.02);
   EXPECT_LT(lost_by_chance(4, 8, 300), 1.05);
@@ -116,9 +116,9 @@ TEST(MessageClass, ChanceDecidesLittle) {
 }
 
 // Messages that a program starts together, before it waits for all of them.
-TEST(MessageClass, MessagesSentTogetherAreTimedTogether) {
+TEST(MessageKind, MessagesSentTogetherAreTimedTogether) {
   for (const int together : {2, 3, 5, 8, 16, 50}) {
-    MessageClass of(false);
+    MessageKind of(false);
     std::uint64_t now = 1, on_link = 0, waits = 0;
     int coded = 0;
     constexpr int kMessages = 2000;
@@ -136,7 +136,7 @@ TEST(MessageClass, MessagesSentTogetherAreTimedTogether) {
   }
 }
 
-TEST(MessageClass, AnotherLinkIsTriedAnew) {
+TEST(MessageKind, AnotherLinkIsTriedAnew) {
   Stream stream;
   stream.send(100, 4 * kMillisecond, 5 * kMillisecond);
   EXPECT_FALSE(stream.of().codes());
@@ -149,9 +149,9 @@ TEST(MessageClass, AnotherLinkIsTriedAnew) {
 
 // Two ranks that send each other a message at once and wait for both: what one alone changes is
 // not seen.
-TEST(MessageClass, RanksThatExchangeComeToTheSame) {
+TEST(MessageKind, RanksThatExchangeComeToTheSame) {
   for (const unsigned late : {0U, 3U, 5U, 6U}) {
-    std::array<MessageClass, 2> ranks{MessageClass(false), MessageClass(false)};
+    std::array<MessageKind, 2> ranks{MessageKind(false), MessageKind(false)};
     std::uint64_t now = 1;
     int coded = 0;
     for (unsigned message = 0; message < 400; ++message) {
@@ -167,8 +167,8 @@ TEST(MessageClass, RanksThatExchangeComeToTheSame) {
 }
 
 // Half of the messages do not shrink, and are no reason to doubt what the others save.
-TEST(MessageClass, WhatDoesNotShrinkIsNotInTheTimes) {
-  MessageClass of(false);
+TEST(MessageKind, WhatDoesNotShrinkIsNotInTheTimes) {
+  MessageKind of(false);
   std::uint64_t now = 1;
   for (int message = 0; message < 200; ++message) {
     const MessageTurn turn = next_of(of, kGains, now, static_cast<std::uint64_t>(message));
@@ -177,12 +177,12 @@ TEST(MessageClass, WhatDoesNotShrinkIsNotInTheTimes) {
     now += (is_frame ? 10 : 30) * kMillisecond;
   }
   EXPECT_TRUE(of.codes());
-  EXPECT_LE(of.trials(), 5);
+  EXPECT_LE(of.rounds(), 5);
   EXPECT_NEAR(of.saving(), 20 * kMillisecond, 2 * kMillisecond);
 }
 
-TEST(MessageClass, WhatNeverShrinksStaysRaw) {
-  MessageClass of(false);
+TEST(MessageKind, WhatNeverShrinksStaysRaw) {
+  MessageKind of(false);
   int coded = 0;
   for (std::uint64_t message = 0; message < 4000; ++message) {
     coded += next_of(of, kGains, message * kMillisecond, message).is_coded ? 1 : 0;
@@ -191,12 +191,12 @@ TEST(MessageClass, WhatNeverShrinksStaysRaw) {
   EXPECT_LT(coded, 200);
 }
 
-TEST(MessageClass, APeersOwnGoesOn) {
+TEST(MessageKind, APeersOwnGoesOn) {
   Stream all;
   all.send(8, 37 * kMillisecond, 14 * kMillisecond);
-  MessageClass alone(all.of(), 8), one_of_many(all.of(), 4);
+  MessageKind alone(all.of(), 8), one_of_many(all.of(), 4);
   EXPECT_TRUE(alone.codes());
-  EXPECT_EQ(alone.trials(), 1);
+  EXPECT_EQ(alone.rounds(), 1);
   EXPECT_TRUE(one_of_many.codes());
   EXPECT_FALSE(one_of_many.is_timed());
 }

@@ -13,26 +13,26 @@
 namespace thinwire::choose {
 namespace {
 
-std::vector<double> by_chance(int rounds, double spread) {
+std::vector<double> by_chance(int steps, double spread) {
   std::mt19937 random(1);
   std::normal_distribution<double> chance(0, spread);
-  std::vector<double> factors(static_cast<std::size_t>(rounds));
+  std::vector<double> factors(static_cast<std::size_t>(steps));
   for (double& each : factors) each = std::exp(chance(random));
   return factors;
 }
 
 // A program that waits for the oldest of several messages before it sends the next.
 TEST(MessageLag, WindowsFindWhatIsFaster) {
-  constexpr int kRounds = 4000;
-  const auto factors = by_chance(kRounds, 0.05);
+  constexpr int kSteps = 4000;
+  const auto factors = by_chance(kSteps, 0.05);
   for (const double coded_takes : {1.2, 0.43, 0.33}) {
     for (const int lag : {0, 1, 2, 3, 5, 7, 8, 15, 31}) {
       SimulatedProgram program(
-          [&](int round, bool coded) {
-            return factors[static_cast<std::size_t>(round)] * (coded ? coded_takes : 1);
+          [&](int step, bool coded) {
+            return factors[static_cast<std::size_t>(step)] * (coded ? coded_takes : 1);
           },
           lag);
-      program.run(kRounds);
+      program.run(kSteps);
       EXPECT_LT(program.part_of_better(), coded_takes > 1 ? 1.02
                                           : lag < 16      ? 1.06
                                                           : 1.1)
@@ -45,8 +45,8 @@ TEST(MessageLag, ShortProgramsOfEightMessagesInFlightLoseLittle) {
   const auto factors = by_chance(1000, 0.05);
   for (const double coded_takes : {1.1, 1.2, 1.5, 2.0}) {
     SimulatedProgram program(
-        [&](int round, bool coded) {
-          return factors[static_cast<std::size_t>(round)] * (coded ? coded_takes : 1);
+        [&](int step, bool coded) {
+          return factors[static_cast<std::size_t>(step)] * (coded ? coded_takes : 1);
         },
         7);
     program.run(1000);
@@ -58,25 +58,25 @@ TEST(MessageLag, ShortProgramsOfEightMessagesInFlightLoseLittle) {
 TEST(MessageLag, ThreadsFindWhatIsFaster) {
   std::mt19937 random(1);
   for (const double coded_takes : {1.2, 0.43}) {
-    MessageClass of(false);
+    MessageKind of(false);
     std::string ways;
     double now = 1e15, all = 0;
     int watched = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (int step = 0; step < 4000; ++step) {
       const int lag = std::uniform_int_distribution<int>(5, 8)(random);
       const MessageTurn turn = of.next({3e-3, 1e-3, true}, static_cast<std::uint64_t>(now),
-                                       static_cast<std::uint64_t>(round));
+                                       static_cast<std::uint64_t>(step));
       if (turn.is_coded) of.made_frame();
       ways += turn.is_coded ? 'c' : 'r';
       if (of.wants_watch()) {
         of.watch();
-        watched = round;
+        watched = step;
       }
-      if (of.is_watched() && round >= watched + lag) {
+      if (of.is_watched() && step >= watched + lag) {
         of.note_complete();
         of.end_watch(0);
       }
-      const bool coded = ways[static_cast<std::size_t>(std::max(0, round - lag))] == 'c';
+      const bool coded = ways[static_cast<std::size_t>(std::max(0, step - lag))] == 'c';
       now += coded ? coded_takes * 1e7 : 1e7;
       all += std::min(coded_takes, 1.0) * 1e7;
     }
@@ -84,36 +84,36 @@ TEST(MessageLag, ThreadsFindWhatIsFaster) {
   }
 }
 
-// Trials begin once it is known how many messages are in flight.
+// Timing rounds begin once it is known how many messages are in flight.
 TEST(MessageLag, NothingIsTriedBeforeAMessageIsComplete) {
-  MessageClass of(false);
-  std::uint64_t round = 0;
+  MessageKind of(false);
+  std::uint64_t step = 0;
   const auto next = [&] {
-    const MessageTurn turn = of.next({3e-3, 1e-3, true}, round * 1'000'000, round);
-    ++round;
+    const MessageTurn turn = of.next({3e-3, 1e-3, true}, step * 1'000'000, step);
+    ++step;
     return turn;
   };
   next();
   ASSERT_TRUE(of.wants_watch());
   of.watch();
-  for (int each = 0; each < 30; ++each) EXPECT_FALSE(next().is_trial);
+  for (int each = 0; each < 30; ++each) EXPECT_FALSE(next().is_in_round);
   of.note_complete();
   of.end_watch(0);
-  int trial = 0;
-  for (int each = 0; each < 4; ++each) trial += next().is_trial ? 1 : 0;
-  EXPECT_GT(trial, 0);
+  int round = 0;
+  for (int each = 0; each < 4; ++each) round += next().is_in_round ? 1 : 0;
+  EXPECT_GT(round, 0);
 }
 
 // The program let go of it, or waits for it in a call that is not seen.
 TEST(MessageLag, AMessageThatIsNeverSeenToCompleteIsTakenForOneOfMany) {
-  MessageClass of(false);
-  int trials = 0;
-  for (std::uint64_t round = 0; round < 80; ++round) {
-    trials += of.next({3e-3, 1e-3, true}, round * 1'000'000, round).is_trial ? 1 : 0;
-    if (round == 0) of.watch();
-    EXPECT_EQ(of.is_watched(), round < 65);
+  MessageKind of(false);
+  int rounds = 0;
+  for (std::uint64_t step = 0; step < 80; ++step) {
+    rounds += of.next({3e-3, 1e-3, true}, step * 1'000'000, step).is_in_round ? 1 : 0;
+    if (step == 0) of.watch();
+    EXPECT_EQ(of.is_watched(), step < 65);
   }
-  EXPECT_GT(trials, 0);
+  EXPECT_GT(rounds, 0);
 }
 
 TEST(MessageLag, LagIsThePowerOfTwoAboveWhatWasSeen) {
@@ -124,7 +124,7 @@ TEST(MessageLag, LagIsThePowerOfTwoAboveWhatWasSeen) {
   EXPECT_FALSE(lag.is_known());
   lag.end(0, 17);
   EXPECT_TRUE(lag.is_known());
-  EXPECT_EQ(lag.rounds(), 8);
+  EXPECT_EQ(lag.steps(), 8);
   EXPECT_FALSE(lag.wants_watch(21));
   EXPECT_TRUE(lag.wants_watch(22));
   for (std::uint64_t at = 30; at < 300; at += 10) {
@@ -132,46 +132,46 @@ TEST(MessageLag, LagIsThePowerOfTwoAboveWhatWasSeen) {
     lag.complete(at);
     lag.end(0, at);
   }
-  EXPECT_EQ(lag.rounds(), 0);
+  EXPECT_EQ(lag.steps(), 0);
   lag.watch(300);
   lag.lose(301);
-  EXPECT_EQ(lag.rounds(), 64);
+  EXPECT_EQ(lag.steps(), 64);
 }
 
 // A message is complete for its sender as the system has it, and the next waits for it there.
 TEST(MessageLag, MessagesInTheSystemsBuffersAreInFlight) {
-  const auto rounds_of = [](std::uint64_t seen, double under_way) {
+  const auto steps_of = [](std::uint64_t seen, double under_way) {
     Lag lag;
     lag.watch(0);
     lag.complete(seen);
     lag.end(under_way, seen);
-    return lag.rounds();
+    return lag.steps();
   };
-  EXPECT_EQ(rounds_of(0, 0), 0);
-  EXPECT_EQ(rounds_of(0, 0.2), 0);
-  EXPECT_EQ(rounds_of(0, 0.9), 1);
-  EXPECT_EQ(rounds_of(0, 3), 4);
-  EXPECT_EQ(rounds_of(7, 0.9), 8);
-  EXPECT_EQ(rounds_of(7, 4), 8);
-  EXPECT_EQ(rounds_of(0, 1e9), 64);
+  EXPECT_EQ(steps_of(0, 0), 0);
+  EXPECT_EQ(steps_of(0, 0.2), 0);
+  EXPECT_EQ(steps_of(0, 0.9), 1);
+  EXPECT_EQ(steps_of(0, 3), 4);
+  EXPECT_EQ(steps_of(7, 0.9), 8);
+  EXPECT_EQ(steps_of(7, 4), 8);
+  EXPECT_EQ(steps_of(0, 1e9), 64);
 }
 
-// What is timed of a class of one peer begins with what is known of the messages to all.
+// What is timed of a kind of one peer begins with what is known of the messages to all.
 TEST(MessageLag, APeersOwnKnowsHowManyAreInFlight) {
-  MessageClass all(false);
-  for (std::uint64_t round = 0; round < 8; ++round) {
-    all.next({}, round * 1'000'000, round);
-    if (round == 0) all.watch();
+  MessageKind all(false);
+  for (std::uint64_t step = 0; step < 8; ++step) {
+    all.next({}, step * 1'000'000, step);
+    if (step == 0) all.watch();
   }
   all.note_complete();
   all.end_watch(0);
-  MessageClass own(all, 4);
+  MessageKind own(all, 4);
   EXPECT_FALSE(own.is_watched());
-  int trials = 0;
-  for (std::uint64_t round = 0; round < 20; ++round) {
-    trials += own.next({3e-3, 1e-3, true}, round * 1'000'000, round).is_trial ? 1 : 0;
+  int rounds = 0;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    rounds += own.next({3e-3, 1e-3, true}, step * 1'000'000, step).is_in_round ? 1 : 0;
   }
-  EXPECT_GT(trials, 8);
+  EXPECT_GT(rounds, 8);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Messages of programs whose rounds are not all alike: links that change, phases, periods.
+// Messages of programs whose steps are not all alike: links that change, phases, periods.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 namespace thinwire::choose {
 namespace {
 
-// How many rounds from `from` on come before the first of eight in a row of that way.
+// How many steps from `from` on come before the first of eight in a row of that way.
 int until(const std::string& ways, int from, char way) {
   const std::size_t at = ways.find(std::string(8, way), static_cast<std::size_t>(from));
   return at == std::string::npos ? 1 << 20 : static_cast<int>(at) - from;
 }
 
-// After any number of rounds: the link becomes 40 times slower and compressed messages faster.
-TEST(MessagePhases, AChangedLinkIsFoundWithinTwentyRounds) {
+// After any number of steps: the link becomes 40 times slower and compressed messages faster.
+TEST(MessagePhases, AChangedLinkIsFoundWithinTwentySteps) {
   int too_late = 0;
   for (int change = 33; change < 233; ++change) {
-    SimulatedProgram program([change](int round, bool coded) {
-      return round < change ? (coded ? 1.25 : 1) : (coded ? 32 : 40);
+    SimulatedProgram program([change](int step, bool coded) {
+      return step < change ? (coded ? 1.25 : 1) : (coded ? 32 : 40);
     });
     program.run(change + 40);
     too_late += until(program.ways(), change, 'c') > 20 ? 1 : 0;
@@ -34,42 +34,42 @@ TEST(MessagePhases, AChangedLinkIsFoundWithinTwentyRounds) {
 
 TEST(MessagePhases, ALinkThatIsFastAgainIsFoundSoon) {
   for (int change = 40; change < 60; ++change) {
-    SimulatedProgram program([change](int round, bool coded) {
-      return round < change || round >= change + 200 ? (coded ? 1.25 : 1) : (coded ? 25 : 40);
+    SimulatedProgram program([change](int step, bool coded) {
+      return step < change || step >= change + 200 ? (coded ? 1.25 : 1) : (coded ? 25 : 40);
     });
     program.run(change + 280);
     EXPECT_LE(until(program.ways(), change + 200, 'r'), 64) << change;
   }
 }
 
-// Rounds at the start that end before anything is sent say nothing of later ones.
-TEST(MessagePhases, OddFirstRoundsAreForgotten) {
+// Steps at the start that end before anything is sent say nothing of later ones.
+TEST(MessagePhases, OddFirstStepsAreForgotten) {
   for (int odd = 0; odd < 80; ++odd) {
     std::mt19937 random(1);
     std::normal_distribution<double> chance(0, 0.05);
     std::vector<double> by_chance(1000);
     for (double& each : by_chance) each = std::exp(chance(random));
-    SimulatedProgram program([&](int round, bool coded) {
-      if (round < odd) return coded ? 0.07 : 0.0008;
-      return by_chance[static_cast<std::size_t>(round)] * (coded ? 0.43 : 1);
+    SimulatedProgram program([&](int step, bool coded) {
+      if (step < odd) return coded ? 0.07 : 0.0008;
+      return by_chance[static_cast<std::size_t>(step)] * (coded ? 0.43 : 1);
     });
     program.run(1000);
     EXPECT_LT(program.part_of(true), 1.15) << odd;
   }
 }
 
-// Of each 16 rounds eight take longer, or each 64th much longer.
+// Of each 16 steps eight take longer, or each 64th much longer.
 TEST(MessagePhases, PeriodsDoNotDecide) {
   for (const double coded_takes : {1.2, 0.33}) {
     for (int first = 0; first < 16; ++first) {
-      SimulatedProgram halves([&](int round, bool coded) {
-        return (coded ? coded_takes : 1) + ((round + first) % 16 < 8 ? 0.5 : 0);
+      SimulatedProgram halves([&](int step, bool coded) {
+        return (coded ? coded_takes : 1) + ((step + first) % 16 < 8 ? 0.5 : 0);
       });
-      SimulatedProgram pauses([&](int round, bool coded) {
-        return (coded ? coded_takes : 1) + (round % 64 == first ? 50 : 0);
+      SimulatedProgram pauses([&](int step, bool coded) {
+        return (coded ? coded_takes : 1) + (step % 64 == first ? 50 : 0);
       });
-      SimulatedProgram stages([&](int round, bool coded) {
-        return (coded ? coded_takes : 1) + ((round + first) % 4 < 2 ? 0.5 : 0);
+      SimulatedProgram stages([&](int step, bool coded) {
+        return (coded ? coded_takes : 1) + ((step + first) % 4 < 2 ? 0.5 : 0);
       });
       for (SimulatedProgram* const each : {&halves, &pauses, &stages}) {
         each->run(1000);
@@ -80,7 +80,7 @@ TEST(MessagePhases, PeriodsDoNotDecide) {
   }
 }
 
-// Phases that alternate, in which all takes ten times as long: compressed rounds are slower in
+// Phases that alternate, in which all takes ten times as long: compressed steps are slower in
 // both.
 TEST(MessagePhases, PhasesThatAlternateLoseLittle) {
   for (const double coded_takes : {1.1, 1.2, 1.5}) {
@@ -89,8 +89,8 @@ TEST(MessagePhases, PhasesThatAlternateLoseLittle) {
         double all = 0, worst = 0;
         int programs = 0;
         for (int first = 0; first < 2 * phase; first += std::max(1, phase / 8), ++programs) {
-          SimulatedProgram program([&](int round, bool coded) {
-            return ((round + first) / phase % 2 == 0 ? 1 : slow) * (coded ? coded_takes : 1);
+          SimulatedProgram program([&](int step, bool coded) {
+            return ((step + first) / phase % 2 == 0 ? 1 : slow) * (coded ? coded_takes : 1);
           });
           program.run(1000);
           all += program.part_of(false);
@@ -106,8 +106,8 @@ TEST(MessagePhases, PhasesThatAlternateLoseLittle) {
 // Whichever way is faster alternates with the phases.
 TEST(MessagePhases, LongPhasesAreFollowed) {
   for (const int phase : {50, 100, 200}) {
-    SimulatedProgram program([phase](int round, bool coded) {
-      return round / phase % 2 == 0 ? (coded ? 1.5 : 1) : (coded ? 5 : 10);
+    SimulatedProgram program([phase](int step, bool coded) {
+      return step / phase % 2 == 0 ? (coded ? 1.5 : 1) : (coded ? 5 : 10);
     });
     program.run(2000);
     EXPECT_LT(program.part_of(false), 0.75) << phase;

@@ -1,4 +1,4 @@
-// Which calls of a class go raw, which coded, which are timed; and what is offered of that.
+// Which calls of a kind go raw, which coded, which are timed; and what is offered of that.
 #include "run/classes.h"
 
 #include <gtest/gtest.h>
@@ -20,27 +20,28 @@ struct Offers final : agree::Channel {
 };
 
 // So many calls: c or r, in capitals where it is timed.
-std::string ways(Class& of, const agree::Value& value, int calls, bool once = false) {
+std::string ways(Kind& of, const agree::Value& value, int calls, bool once = false) {
   std::string found;
   for (int call = 0; call < calls; ++call) {
     const Turn turn = of.turn(value, once);
-    const bool timed = turn.probation != 0;
+    const bool timed = turn.timing_round != 0;
     found += turn.codes ? (timed ? 'C' : 'c') : (timed ? 'R' : 'r');
   }
   return found;
 }
 
-agree::Value under_way(std::uint16_t probation, bool codes, std::uint16_t calls = 3) {
-  agree::Value value{.capacity = 300, .probation = probation};
-  value.decided = static_cast<std::uint16_t>(probation - 1);
+agree::Value under_way(std::uint16_t timing_round, bool codes, std::uint16_t calls = 3) {
+  agree::Value value{.capacity = 300, .timing_round = timing_round};
+  value.decided = static_cast<std::uint16_t>(timing_round - 1);
   value.calls = calls;
   value.codes = codes;
   return value;
 }
 
-agree::Value decided(std::uint16_t probation, bool codes, std::uint64_t raw, std::uint64_t coded) {
-  agree::Value value = under_way(probation, codes);
-  value.decided = probation;
+agree::Value decided(std::uint16_t timing_round, bool codes, std::uint64_t raw,
+                     std::uint64_t coded) {
+  agree::Value value = under_way(timing_round, codes);
+  value.decided = timing_round;
   value.raw_ns = raw;
   value.coded_ns = coded;
   value.raw_mean_ns = raw;
@@ -48,18 +49,18 @@ agree::Value decided(std::uint16_t probation, bool codes, std::uint64_t raw, std
   return value;
 }
 
-TEST(Class, WithoutAGuardWhatFitsIsCoded) {
+TEST(Kind, WithoutAGuardWhatFitsIsCoded) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   EXPECT_EQ(ways(of, {.capacity = 300}, 5000), std::string(5000, 'c'));
   of.measured(200, false);
   ASSERT_EQ(offers.made.size(), 1);
   EXPECT_EQ(offers.made[0].asks, 0);
 }
 
-TEST(Class, OffersTheTypeOfWhatItOffers) {
+TEST(Kind, OffersTheTypeOfWhatItOffers) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   of.measured(200, false, kF32);
   of.measured(200, false, kBf16);
   ASSERT_EQ(offers.made.size(), 1) << "nothing more is needed";
@@ -72,9 +73,9 @@ TEST(Class, OffersTheTypeOfWhatItOffers) {
   EXPECT_EQ(offers.made.back().dtype, kBf16);
 }
 
-TEST(Class, IsOfOneTypeUntilOneComesBetween) {
+TEST(Kind, IsOfOneTypeUntilOneComesBetween) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   EXPECT_TRUE(of.is_of_one_type());
   const auto note = [&](std::uint32_t dtype, int times) {
     for (int time = 0; time < times; ++time) of.note_type(dtype);
@@ -89,27 +90,27 @@ TEST(Class, IsOfOneTypeUntilOneComesBetween) {
   EXPECT_TRUE(note(kBf16, 1));
 }
 
-TEST(Class, IsTriedEverMoreRarelyWhileUndecided) {
+TEST(Kind, IsTriedEverMoreRarelyWhileUndecided) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   std::vector<int> tried;
   for (int call = 0; call < 1000; ++call) {
-    if (of.wants_trial(agree::kUndecided)) tried.push_back(call);
+    if (of.wants_sample(agree::kUndecided)) tried.push_back(call);
   }
   EXPECT_EQ(tried, (std::vector{0, 1, 2, 3, 32, 64, 128, 256, 512}));
 }
 
-TEST(Class, AProbationTimesBothWays) {
+TEST(Kind, ATimingRoundTimesBothWays) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   EXPECT_EQ(ways(of, under_way(1, false), 9), "RRRCCCrrr");
   EXPECT_EQ(ways(of, decided(1, true, 1000, 500), 3), "ccc");
   EXPECT_EQ(ways(of, under_way(2, true), 9), "CCCRRRccc");
 }
 
-TEST(Class, ALaterProbationIsSpreadOverCallsThatComeAlone) {
+TEST(Kind, ALaterTimingRoundIsSpreadOverCallsThatComeAlone) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   EXPECT_EQ(ways(of, decided(1, true, 1000, 500), 3), "ccc");
   const std::string found = ways(of, under_way(2, true, 8), 80);
   EXPECT_EQ(std::ranges::count(found, 'C'), 8);
@@ -118,24 +119,24 @@ TEST(Class, ALaterProbationIsSpreadOverCallsThatComeAlone) {
   EXPECT_GT(found.find_last_of("CR"), 59);
 }
 
-TEST(Class, AChangeOfCapacityChangesNoTurn) {
+TEST(Kind, AChangeOfCapacityChangesNoTurn) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   agree::Value value = under_way(1, false);
   EXPECT_EQ(ways(of, value, 4), "RRRC");
   value.capacity = 320;
   EXPECT_EQ(ways(of, value, 4), "CCrr");
 }
 
-TEST(Class, SaysThatItsNextCallIsTimed) {
+TEST(Kind, SaysThatItsNextCallIsTimed) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   const auto next_is_timed = [&](const agree::Value& value, int calls, bool once = false) {
     std::string found;
     bool said = false;
     for (int call = 0; call < calls; ++call) {
       const Turn turn = of.turn(value, once);
-      found += (turn.probation != 0) == said ? '=' : '!';
+      found += (turn.timing_round != 0) == said ? '=' : '!';
       said = turn.is_before_timed;
     }
     return found;
@@ -149,9 +150,9 @@ TEST(Class, SaysThatItsNextCallIsTimed) {
 }
 
 // A group is only simulated on this rank, others have not come to it.
-TEST(Class, TurnsThatAreTakenBackCountNothing) {
+TEST(Kind, TurnsThatAreTakenBackCountNothing) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   EXPECT_EQ(ways(of, under_way(1, false), 2), "RR");
   EXPECT_EQ(ways(of, under_way(1, false), 3), "RCC");
   EXPECT_EQ(ways(of, under_way(2, true), 2), "CC");
@@ -160,10 +161,10 @@ TEST(Class, TurnsThatAreTakenBackCountNothing) {
   EXPECT_EQ(ways(of, under_way(2, true), 7), "CCCRRRc");
 }
 
-// A group that is only simulated may come to a probation behind calls of its own.
-TEST(Class, AProbationThatTurnsTakenBackBeganBeginsWithTheNextOne) {
+// A group that is only simulated may come to a timing round behind calls of its own.
+TEST(Kind, ATimingRoundThatTurnsTakenBackBeganBeginsWithTheNextOne) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   EXPECT_EQ(ways(of, under_way(1, false), 1), "R");
   EXPECT_EQ(ways(of, decided(1, true, 200, 100), 2), "cc");
   EXPECT_EQ(ways(of, under_way(2, true), 1), "C");
@@ -171,14 +172,14 @@ TEST(Class, AProbationThatTurnsTakenBackBeganBeginsWithTheNextOne) {
   EXPECT_EQ(ways(of, under_way(2, true), 8), "CCCRRRcc");
 }
 
-TEST(Class, OffersTheLeastOfWhatWasTimed) {
+TEST(Kind, OffersTheLeastOfWhatWasTimed) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   of.measured(200, false);
   ASSERT_EQ(offers.made.size(), 1);
   EXPECT_EQ(std::tuple(offers.made[0].asks, offers.made[0].timed), std::tuple(1, 0));
-  const auto timed = [&](std::uint16_t probation, bool codes, std::uint64_t took) {
-    of.timed({.codes = codes, .probation = probation, .calls = 3}, took);
+  const auto timed = [&](std::uint16_t timing_round, bool codes, std::uint64_t took) {
+    of.timed({.codes = codes, .timing_round = timing_round, .calls = 3}, took);
   };
   for (const std::uint64_t took : {500, 0, 400}) timed(1, false, took);
   for (const std::uint64_t took : {300, 350}) timed(1, true, took);
@@ -193,13 +194,13 @@ TEST(Class, OffersTheLeastOfWhatWasTimed) {
   EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
 }
 
-TEST(Class, OfEightTimesTheSecondLeastCounts) {
+TEST(Kind, OfEightTimesTheSecondLeastCounts) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   for (const bool codes : {false, true}) {
     for (std::uint64_t call = 0; call < 8; ++call) {
       const std::uint64_t took = (codes ? 600 : 1000) + call;
-      of.timed({.codes = codes, .probation = 2, .calls = 8}, call == 3 ? 20 : took);
+      of.timed({.codes = codes, .timing_round = 2, .calls = 8}, call == 3 ? 20 : took);
     }
   }
   ASSERT_FALSE(offers.made.empty());
@@ -207,42 +208,41 @@ TEST(Class, OfEightTimesTheSecondLeastCounts) {
             std::pair(std::uint64_t{1000}, std::uint64_t{600}));
 }
 
-int first_ask(Class& of, const agree::Value& value, int most, bool once = false) {
+int first_ask(Kind& of, const agree::Value& value, int most, bool once = false) {
   for (int call = 0; call < most; ++call) {
     if (of.turn(value, once).asks) return call;
   }
   return -1;
 }
 
-TEST(Class, AsksAgainEverMoreRarely) {
+TEST(Kind, AsksAgainEverMoreRarely) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   int before = 0;
-  for (std::uint16_t probation = 1; probation < 6; ++probation) {
-    const agree::Value value = decided(probation, true, 1000, 500);
+  for (std::uint16_t timing_round = 1; timing_round < 6; ++timing_round) {
+    const agree::Value value = decided(timing_round, true, 1000, 500);
     const int asks = first_ask(of, value, 100'000);
     EXPECT_GT(asks, before);
     before = asks;
-    of.ask(value.probation);
-    EXPECT_EQ(offers.made.back().asks, probation + 1);
+    of.ask(value.timing_round);
+    EXPECT_EQ(offers.made.back().asks, timing_round + 1);
   }
   // Where it has changed its mind it asks sooner.
   const int changed = first_ask(of, decided(6, false, 1000, 1100), 100'000);
   EXPECT_LT(changed, before / 4);
 }
 
-TEST(Class, WhatIsDecidedOnceIsNeverAskedForAgain) {
+TEST(Kind, WhatIsDecidedOnceIsNeverAskedForAgain) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   EXPECT_EQ(first_ask(of, decided(1, true, 1000, 500), 100'000, true), -1);
 }
 
-// Some calls between probations, of which those are timed that the way says: until it asks.
-int calls_until_overtaken(Class& of, Offers& offers, const agree::Value& value,
-                          std::uint64_t took) {
+// Some calls between timing rounds, of which those are timed that the way says: until it asks.
+int calls_until_overtaken(Kind& of, Offers& offers, const agree::Value& value, std::uint64_t took) {
   for (int call = 0; call < 100'000; ++call) {
     const Turn turn = of.turn(value, false);
-    if (turn.probation == 0) continue;
+    if (turn.timing_round == 0) continue;
     EXPECT_EQ(turn.calls, 0);
     of.timed(turn, took);
     if (!offers.made.empty() && offers.made.back().asks > value.decided) return call;
@@ -250,10 +250,10 @@ int calls_until_overtaken(Class& of, Offers& offers, const agree::Value& value,
   return -1;
 }
 
-TEST(Class, AsksSoonWhereItsWayIsOvertaken) {
+TEST(Kind, AsksSoonWhereItsWayIsOvertaken) {
   for (const bool codes : {true, false}) {
     Offers offers;
-    Class of(offers, 1, true);
+    Kind of(offers, 1, true);
     const agree::Value value = decided(1, codes, codes ? 1000 : 500, codes ? 500 : 1000);
     EXPECT_EQ(calls_until_overtaken(of, offers, value, 900), -1);
     const int asks = calls_until_overtaken(of, offers, value, 1100);
@@ -262,36 +262,36 @@ TEST(Class, AsksSoonWhereItsWayIsOvertaken) {
   }
 }
 
-TEST(Class, OneLateRankIsNotOvertaken) {
+TEST(Kind, OneLateRankIsNotOvertaken) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   const agree::Value value = decided(1, true, 1000, 500);
   for (int call = 0; call < 5000; ++call) {
     const Turn turn = of.turn(value, false);
-    if (turn.probation != 0) of.timed(turn, call / 32 % 8 == 0 ? 50'000 : 600);
+    if (turn.timing_round != 0) of.timed(turn, call / 32 % 8 == 0 ? 50'000 : 600);
   }
   EXPECT_TRUE(offers.made.empty());
 }
 
 // As direct exchanges may have where many send to one: quick at times.
-TEST(Class, CallsThatAreSlowAgainAndAgainAreOvertaken) {
+TEST(Kind, CallsThatAreSlowAgainAndAgainAreOvertaken) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   const agree::Value value = decided(1, true, 1000, 500);
   for (int call = 0; call < 300; ++call) {
     const Turn turn = of.turn(value, false);
-    if (turn.probation != 0) of.timed(turn, call / 32 % 4 == 0 ? 600 : 50'000);
+    if (turn.timing_round != 0) of.timed(turn, call / 32 % 4 == 0 ? 600 : 50'000);
   }
   ASSERT_FALSE(offers.made.empty());
   EXPECT_EQ(offers.made.back().asks, 2);
 }
 
-TEST(Class, OffersMeansBesideTypicalTimes) {
+TEST(Kind, OffersMeansBesideTypicalTimes) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   for (const bool codes : {false, true}) {
     for (const std::uint64_t took : {900, 50'000, 900, 50'000, 900, 900, 900, 900}) {
-      of.timed({.codes = codes, .probation = 1, .calls = 8}, codes ? took : 1000);
+      of.timed({.codes = codes, .timing_round = 1, .calls = 8}, codes ? took : 1000);
     }
   }
   ASSERT_EQ(offers.made.size(), 1);
@@ -299,9 +299,9 @@ TEST(Class, OffersMeansBesideTypicalTimes) {
   EXPECT_EQ(offers.made[0].coded_mean_ns, (50'000 + 6 * 900) / 7);
 }
 
-TEST(Class, GoesRawWhileACallSpillsMuch) {
+TEST(Kind, GoesRawWhileACallSpillsMuch) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   of.measured(200, false);
   of.spills();
   ASSERT_EQ(offers.made.size(), 2);
@@ -311,27 +311,27 @@ TEST(Class, GoesRawWhileACallSpillsMuch) {
   EXPECT_LT(offers.made.back().needed, 330);
 }
 
-TEST(Class, IsTriedMoreRarelyWhereItComesBackInVain) {
+TEST(Kind, IsTriedMoreRarelyWhereItComesBackInVain) {
   Offers offers;
-  Class of(offers, 1, false);
-  const auto calls_to_a_trial = [&] {
+  Kind of(offers, 1, false);
+  const auto calls_to_a_sample = [&] {
     int calls = 1;
-    while (!of.wants_trial(agree::kNotSmaller)) ++calls;
+    while (!of.wants_sample(agree::kNotSmaller)) ++calls;
     return calls;
   };
   of.measured(200, false);
   for (const int calls : {256, 512, 1024}) {
     of.spills();
     of.measured(513, false);
-    EXPECT_EQ(calls_to_a_trial(), calls);
+    EXPECT_EQ(calls_to_a_sample(), calls);
     of.measured(200, true);
   }
 }
 
 // Of the memory that a rank lacked.
-TEST(Class, AVetoForMemoryAges) {
+TEST(Kind, AVetoForMemoryAges) {
   Offers offers;
-  Class of(offers, 1, false);
+  Kind of(offers, 1, false);
   EXPECT_FALSE(of.looks_for_memory()) << "it is another rank's veto";
   of.measured(200, false);
   of.veto(7);
@@ -353,9 +353,9 @@ TEST(Class, AVetoForMemoryAges) {
   EXPECT_EQ(offers.made.back(), offers.made.front());
 }
 
-TEST(Class, TellsADecisionOnce) {
+TEST(Kind, TellsADecisionOnce) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   const agree::Value value = decided(1, true, 1000, 500);
   const agree::Value* const news = of.turn(value, true).news;
   ASSERT_NE(news, nullptr);
@@ -363,9 +363,9 @@ TEST(Class, TellsADecisionOnce) {
   EXPECT_EQ(of.turn(value, true).news, nullptr);
 }
 
-TEST(Class, OffersTheLargestGroup) {
+TEST(Kind, OffersTheLargestGroup) {
   Offers offers;
-  Class of(offers, 1, true);
+  Kind of(offers, 1, true);
   for (const int calls : {2, 7, 3}) {
     for (int call = 0; call < calls; ++call) of.count_in_group();
     of.end_group();

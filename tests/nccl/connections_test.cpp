@@ -37,7 +37,7 @@ TEST(Connections, WhatTheProgramHasIsNotMissing) {
   EXPECT_TRUE(connected.missing({}, false).ranks.empty());
 }
 
-TEST(Connections, OfAnEarlierClassAreThere) {
+TEST(Connections, OfAnEarlierKindAreThere) {
   Connected connected(0, 4, kUsual);
   connected.add(connected.missing({}, false), false);
   EXPECT_EQ(connected.missing({}, false).bytes, 0);

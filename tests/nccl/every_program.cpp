@@ -150,7 +150,7 @@ class Calls {
     expect_success(__LINE__, ncclAllGather(send, receive, count, type_, comm_, self_.stream));
   }
 
-  // A class of calls has one root.
+  // A kind of calls has one root.
   void broadcast(std::size_t count) {
     const int root = type_ % self_.ranks;
     std::byte* const send = arena_.take(own_values(count), off_);

@@ -24,7 +24,7 @@ constexpr std::size_t kCount = world::kOnGpus ? 4 << 20 : 100'000;
 constexpr std::size_t kChanging = 4096;  // elements that are others in each step
 constexpr int kCalls = 6;
 constexpr int kSteps = 150;
-constexpr int kTried = 10;  // steps: more than there are trials in a row
+constexpr int kTried = 10;  // steps: more than there are sample encodes in a row
 
 // The others would wait for this rank for ever.
 void expect(bool holds, const char* what, int rank, int step) {
@@ -82,7 +82,7 @@ namespace {
 
 // ---- Calls ----
 
-// Three sizes, each in a class of its own.
+// Three sizes, each in a kind of its own.
 std::size_t count_of(int call) { return kCount >> (call % 3); }
 
 float value(int rank, int step, std::size_t at) {

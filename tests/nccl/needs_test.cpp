@@ -99,7 +99,7 @@ TEST(Needs, OfACallThatSpillsMuchNothingWouldDoUntilItIsKnown) {
   EXPECT_EQ(needs.times_in_vain(), 0);
 }
 
-TEST(Needs, AClassThatComesBackInVainIsTriedMoreRarely) {
+TEST(Needs, AKindThatComesBackInVainIsTriedMoreRarely) {
   Needs needs;
   EXPECT_EQ(needs.take(200, false), 200);
   for (unsigned times = 0; times < 12; ++times) {
@@ -114,7 +114,7 @@ TEST(Needs, AClassThatComesBackInVainIsTriedMoreRarely) {
   }
 }
 
-TEST(Needs, OfAClassThatWasRawTheLastCounts) {
+TEST(Needs, OfAKindThatWasRawTheLastCounts) {
   Needs needs;
   EXPECT_EQ(needs.take(700, false), Needs::kNone);
   EXPECT_EQ(needs.take(300, false), std::nullopt);

@@ -86,7 +86,7 @@ int watching(int count, const MPI_Request* requests, Call&& call) {
 }
 
 // Its `error`. A test that found something complete counts as a wait; one that did not ends no
-// round of messages that are timed (choose/message_kind.h): programs test for the MPI's sake alone.
+// step of messages that are timed (choose/message_kind.h): programs test for the MPI's sake alone.
 int noted(int error, const int* done) {
   if (error == MPI_SUCCESS && *done > 0) note_wait();
   return error;

@@ -61,7 +61,7 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
 
 void count(const tw_collective_report& report, const Part& part) {
   if (plans_are_logged) [[unlikely]] {
-    log_plan(plan_class_of(part),
+    log_plan(kind_key_of(part),
              {report.predicted_raw_seconds, report.predicted_seconds, 0, part.planned.link},
              {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
               report.encode_seconds, report.seconds});

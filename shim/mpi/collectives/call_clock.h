@@ -1,4 +1,4 @@
-// Times a blocking collective that its class wants timed, from when all ranks have come to it until
+// Times a blocking collective that its kind wants timed, from when all ranks have come to it until
 // all have done it: a root that goes ahead of the others would tell how long they take to fill a
 // buffer.
 #pragma once
@@ -20,7 +20,7 @@ class CallClock {
   CallClock& operator=(const CallClock&) = delete;
 
   // The call is to be timed; `own` is the communicator that the program knows nothing of.
-  void set(MPI_Comm own, choose::CallClass& of, bool is_coded) {
+  void set(MPI_Comm own, choose::CallKind& of, bool is_coded) {
     own_ = own;
     of_ = &of;
     is_coded_ = is_coded;
@@ -48,7 +48,7 @@ class CallClock {
   void end();
 
   MPI_Comm own_{};
-  choose::CallClass* of_ = nullptr;
+  choose::CallKind* of_ = nullptr;
   bool is_coded_ = false;
   std::chrono::steady_clock::time_point began_;
 };

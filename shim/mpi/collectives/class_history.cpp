@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kMostGroups = 64;
 
 std::mutex g_mutex;  // guards what is remembered
-std::map<std::vector<int>, CallClasses>& groups() {
-  static auto* const of_process = new std::map<std::vector<int>, CallClasses>;
+std::map<std::vector<int>, CallKinds>& groups() {
+  static auto* const of_process = new std::map<std::vector<int>, CallKinds>;
   return *of_process;
 }
 
@@ -23,24 +23,24 @@ std::uint64_t of_text(std::string_view text) {
 
 }  // namespace
 
-void remember_classes(const std::vector<int>& world_ranks, const CallClasses& classes) {
-  if (classes.empty()) return;
+void remember_kinds(const std::vector<int>& world_ranks, const CallKinds& kinds) {
+  if (kinds.empty()) return;
   const std::lock_guard lock(g_mutex);
   if (groups().size() < kMostGroups || groups().contains(world_ranks)) {
-    groups()[world_ranks] = classes;
+    groups()[world_ranks] = kinds;
   }
 }
 
-CallClasses remembered_classes(const std::vector<int>& world_ranks) {
+CallKinds remembered_kinds(const std::vector<int>& world_ranks) {
   const std::lock_guard lock(g_mutex);
   const auto found = groups().find(world_ranks);
-  return found == groups().end() ? CallClasses{} : found->second;
+  return found == groups().end() ? CallKinds{} : found->second;
 }
 
-// A sum, as ranks may have the classes in different orders: a codec is a pointer of each's own.
-std::uint64_t fingerprint(const CallClasses& classes) {
+// A sum, as ranks may have the kinds in different orders: a codec is a pointer of each's own.
+std::uint64_t fingerprint(const CallKinds& kinds) {
   std::uint64_t sum = 0;
-  for (const auto& [of, each] : classes) {
+  for (const auto& [of, each] : kinds) {
     std::uint64_t mixed = of_text(of.codec == nullptr ? "" : tw_codec_spec(of.codec));
     for (const std::uint64_t word : {of.operation, of.dtype, of.size_bits}) {
       mixed = choose::mix(mixed, word);

@@ -1,4 +1,4 @@
-// Findings of communicators that are gone about the classes of their calls, for later ones of the
+// Findings of communicators that are gone about the kinds of their calls, for later ones of the
 // same ranks: programs split and free communicators at each step.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace thinwire::mpi {
 
-using CallClasses = std::map<PlanClass, choose::CallClass>;
+using CallKinds = std::map<KindKey, choose::CallKind>;
 
-// Remembers the classes of a communicator that goes, by its ranks in the job's world. Any threads.
-void remember_classes(const std::vector<int>& world_ranks, const CallClasses& classes);
+// Remembers the kinds of a communicator that goes, by its ranks in the job's world. Any threads.
+void remember_kinds(const std::vector<int>& world_ranks, const CallKinds& kinds);
 
-// The classes that are remembered of the same ranks in the same order; empty: none.
-CallClasses remembered_classes(const std::vector<int>& world_ranks);
+// The kinds that are remembered of the same ranks in the same order; empty: none.
+CallKinds remembered_kinds(const std::vector<int>& world_ranks);
 
 // Equal where ranks remember the same; what they measured and have not agreed on yet is left out.
-std::uint64_t fingerprint(const CallClasses& classes);
+std::uint64_t fingerprint(const CallKinds& kinds);
 
 }  // namespace thinwire::mpi

@@ -77,12 +77,12 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   int size = 0;
   real().Comm_size(made.own->comm(), &size);
   const auto ranks = static_cast<std::size_t>(size);
-  constexpr int kWords = 6, kOfRules = 2, kOfClasses = 4;
+  constexpr int kWords = 6, kOfRules = 2, kOfKinds = 4;
   std::vector<std::int32_t> all(kWords * ranks);
   made.rules = rules_by_name(comm);
   made.world_ranks = world_ranks_of(comm);
-  made.classes = remembered_classes(made.world_ranks);
-  const std::uint64_t remembers = fingerprint(made.classes);
+  made.kinds = remembered_kinds(made.world_ranks);
+  const std::uint64_t remembers = fingerprint(made.kinds);
   constexpr std::int32_t kThreads = 1, kShares = 2;
   const std::int32_t able = (process().concurrent ? kThreads : 0) | (can_share() ? kShares : 0);
   const std::int32_t mine[kWords] = {
@@ -97,13 +97,12 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
     const std::int32_t* const its = all.data() + kWords * rank;
     made.nodes[rank] = its[0];
     all_able &= its[1];
-    alike = alike && std::equal(its + kOfRules, its + kOfClasses, mine + kOfRules);
-    remember_alike =
-        remember_alike && std::equal(its + kOfClasses, its + kWords, mine + kOfClasses);
+    alike = alike && std::equal(its + kOfRules, its + kOfKinds, mine + kOfRules);
+    remember_alike = remember_alike && std::equal(its + kOfKinds, its + kWords, mine + kOfKinds);
   }
   made.threads = (all_able & kThreads) != 0;
   made.may_be_shared = (all_able & kShares) != 0;
-  if (!remember_alike) made.classes.clear();
+  if (!remember_alike) made.kinds.clear();
   return alike;
 }
 

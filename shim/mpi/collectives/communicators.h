@@ -36,7 +36,7 @@ struct Collectives {
   choose::LinkRate link;    // by which its calls are planned: the same on all ranks
   std::uint64_t calls = 0;  // that were planned: the same on all ranks
   std::uint64_t next_agreement = 2;  // on the link, at the call of this number or after
-  CallClasses classes;               // of its calls: the same on all ranks
+  CallKinds kinds;                   // of its calls: the same on all ranks
   std::vector<int> world_ranks;      // its ranks in the job's world
   CallQueue queue;                   // for all but persistent collectives, which have one each
   Lists planned;                     // of a call that is planned while the queue is in use

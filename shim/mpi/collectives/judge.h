@@ -52,7 +52,7 @@ struct Part {
   const tw_codec* codec = nullptr;  // once it is chosen
   int rule = -1;                    // of the policy, that has named it
   bool is_lossy = false;            // the codec
-  mutable bool is_forced = false;   // compressed by what was planned for its class before
+  mutable bool is_forced = false;   // compressed by what was planned for its kind before
   std::uint32_t traced_name = 0;    // of the communicator, in the trace
   mutable Planned planned;          // as the communicator's plan foresaw it, once it was asked
   mutable std::optional<std::int64_t> gain;  // nanoseconds by which calls like it were faster

@@ -109,7 +109,7 @@ Collectives::~Collectives() {
 void end_if_unused(Collectives* kept) {
   if (kept->users > 0 || kept->is_shared) return;
   if (wants_a_call(kept)) --wanted_collectives;
-  remember_classes(kept->world_ranks, kept->classes);
+  remember_kinds(kept->world_ranks, kept->kinds);
   delete kept;
 }
 

@@ -82,7 +82,7 @@ std::uint64_t bytes_given(const Asked& asked) {
   return total_of(asked.sent, 0, scatters ? place.local : place.blocks).bytes;
 }
 
-PlanClass plan_class_of(const Part& part) {
+KindKey kind_key_of(const Part& part) {
   return {.operation = part.form->operation,
           .dtype = part.leaf,
           .size_bits = static_cast<std::uint32_t>(std::bit_width(part.bytes)),
@@ -98,7 +98,7 @@ void log_native(NativeReason why, const Part& part) {
       why == NativeReason::kArguments || why == NativeReason::kCommunicator) {
     return;
   }
-  log_plan(plan_class_of(part), part.planned, {.reason = why});
+  log_plan(kind_key_of(part), part.planned, {.reason = why});
 }
 
 }  // namespace

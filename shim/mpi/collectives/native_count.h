@@ -25,7 +25,7 @@ std::uint64_t bytes_given(const Asked& asked);
 // known.
 void count_native(NativeReason why, const Asked& asked, const Part& part);
 
-// The class of a call in the log of plans.
-PlanClass plan_class_of(const Part& part);
+// The kind of a call in the log of plans.
+KindKey kind_key_of(const Part& part);
 
 }  // namespace thinwire::mpi

@@ -30,7 +30,7 @@ NativeReason ask(const Part& part, const tw_collective& collective, Collectives&
   return reason;
 }
 
-// Whether the class of a call has a say in it.
+// Whether the kind of a call has a say in it.
 bool leaves_choice(NativeReason planned, const tw_collective& collective) {
   return (collective.flags & TW_FORCED) == 0 &&
          (planned == NativeReason::kCompressed || planned == NativeReason::kWouldNotGain);
@@ -38,11 +38,11 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
 
 // By what all ranks know. Once for the run where the results depend on the way that a call goes:
 // under a lossy codec, and of sums, whose order of additions is another one.
-choose::CallClass& class_of(const Part& part, Collectives& kept) {
-  PlanClass of = plan_class_of(part);
+choose::CallKind& kind_of(const Part& part, Collectives& kept) {
+  KindKey of = kind_key_of(part);
   if (taken_over_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
   const bool once = part.is_lossy || part.form->reduces;
-  return kept.classes.try_emplace(of, once).first->second;
+  return kept.kinds.try_emplace(of, once).first->second;
 }
 
 choose::Foreseen foreseen(const Part& part, NativeReason planned) {
@@ -59,17 +59,16 @@ NativeReason compress(const Part& part, NativeReason planned, tw_collective& col
 }
 
 // Collective. Where the ranks cannot agree nothing pays.
-void agree_on_times(const Part& part, choose::CallClass& of, Collectives& kept) {
+void agree_on_times(const Part& part, choose::CallKind& of, Collectives& kept) {
   const std::uint64_t own[2] = {of.own().raw, of.own().coded};
   std::uint64_t largest[2] = {};
   if (real().Allreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, kept.own->comm()) != MPI_SUCCESS) {
     largest[0] = largest[1] = 0;
   }
-  const bool is_decided = of.settle({.raw = largest[0], .coded = largest[1]});
+  const bool is_decided = of.adopt({.raw = largest[0], .coded = largest[1]});
   if (!is_decided || !plans_are_logged || part.rank != 0) return;
-  log_decision(plan_class_of(part),
-               {static_cast<double>(of.times().raw), static_cast<double>(of.times().coded),
-                of.codes(), of.probations()});
+  log_decision(kind_key_of(part), {static_cast<double>(of.times().raw),
+                                   static_cast<double>(of.times().coded), of.codes(), of.rounds()});
 }
 
 // True for a rate that the machine alone says: it begins nothing that is not timed.
@@ -82,7 +81,7 @@ NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& ke
   collective.flags |= TW_AS_AGREED;
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
-  choose::CallClass& of = class_of(part, kept);
+  choose::CallKind& of = kind_of(part, kept);
   if (!of.is_decided() && is_guessed(kept)) return NativeReason::kNoLink;
   if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (of.codes(foreseen(part, planned))) return compress(part, planned, collective, kept);
@@ -110,13 +109,13 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
   agree_on_link_if_due(kept);
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
-  choose::CallClass& of = class_of(part, kept);
+  choose::CallKind& of = kind_of(part, kept);
   if (of.is_due()) agree_on_times(part, of, kept);
   const choose::CallTurn turn = of.next(foreseen(part, planned));
   if (turn.is_timed) clock.set(kept.own->comm(), of, turn.is_coded);
   if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (turn.is_coded) return compress(part, planned, collective, kept);
-  if (turn.is_probation) return NativeReason::kBeingTimed;
+  if (turn.is_in_round) return NativeReason::kBeingTimed;
   return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
 

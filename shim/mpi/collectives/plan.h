@@ -8,7 +8,7 @@
 
 namespace thinwire::mpi {
 
-// Plans a blocking call, with the communicator's queue idle: as its class is decided by what calls
+// Plans a blocking call, with the communicator's queue idle: as its kind is decided by what calls
 // took both ways (choose/call_kind.h), unless compression is forced. `clock` is set if the call is
 // to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
 NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
@@ -16,7 +16,7 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 
 // Plans a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
 //
-// A class that blocking calls have decided is followed; of another one the plan's prediction holds.
+// A kind that blocking calls have decided is followed; of another one the plan's prediction holds.
 //
 // Every rank must come to the same answer, while its worker has come further or less far with what
 // was started before. So the answer follows from what MPI requires equal, the settings, and costs

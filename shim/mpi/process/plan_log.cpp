@@ -15,8 +15,8 @@ bool plans_are_logged = false;
 namespace {
 
 constexpr std::uint64_t kMostChanges = 8;
-// A program has some tens of classes.
-constexpr std::size_t kMostClasses = 512;
+// A program has some tens of kinds.
+constexpr std::size_t kMostKinds = 512;
 
 struct Sum {
   std::uint64_t calls = 0, changes = 0;
@@ -27,8 +27,8 @@ struct Sum {
 };
 
 std::mutex g_mutex;  // guards the sums
-std::map<PlanClass, Sum>& sums() {
-  static auto* const of_process = new std::map<PlanClass, Sum>;
+std::map<KindKey, Sum>& sums() {
+  static auto* const of_process = new std::map<KindKey, Sum>;
   return *of_process;
 }
 
@@ -74,7 +74,7 @@ const char* dtype_text(std::uint32_t dtype) {
 }
 
 // As in "rank 3: send of f32, 1 MiB to 2 MiB, to another node, mpc: ".
-std::string name_of(const PlanClass& of) {
+std::string name_of(const KindKey& of) {
   const bool is_send = of.operation == TW_POLICY_SEND;
   std::string text = "rank " + std::to_string(process().world.rank) + ": ";
   text += is_send ? "send" : tw_operation_text(of.operation);
@@ -117,7 +117,7 @@ std::string took_text(double encode_seconds, double seconds) {
   return text;
 }
 
-std::string line_of(const PlanClass& of, const Planned& planned, const Outcome& outcome,
+std::string line_of(const KindKey& of, const Planned& planned, const Outcome& outcome,
                     const Sum& sum) {
   std::string line = name_of(of);
   if (sum.calls > 0) line += "after " + std::to_string(sum.calls) + " now ";
@@ -130,7 +130,7 @@ std::string line_of(const PlanClass& of, const Planned& planned, const Outcome& 
   return line;
 }
 
-std::string last_line_of(const PlanClass& of, const Sum& sum) {
+std::string last_line_of(const KindKey& of, const Sum& sum) {
   const char* const what = of.operation == TW_POLICY_SEND ? " messages:" : " calls:";
   std::string line = name_of(of) + "in all " + std::to_string(sum.calls) + what;
   for (int at = 0; at < kNativeReasons; ++at) {
@@ -163,10 +163,10 @@ void add(const Planned& planned, const Outcome& outcome, Sum& sum) {
 
 }  // namespace
 
-void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcome) {
+void log_plan(const KindKey& of, const Planned& planned, const Outcome& outcome) {
   const std::lock_guard lock(g_mutex);
   auto& all = sums();
-  if (all.size() >= kMostClasses && !all.contains(of)) return;
+  if (all.size() >= kMostKinds && !all.contains(of)) return;
   Sum& sum = all[of];
   const bool is_change =
       sum.calls > 0 && sum.last != outcome.reason && outcome.reason != NativeReason::kBeingTimed;
@@ -177,7 +177,7 @@ void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcom
   add(planned, outcome, sum);
 }
 
-void log_decision(const PlanClass& of, const Timed& timed) {
+void log_decision(const KindKey& of, const Timed& timed) {
   const std::string line = name_of(of) + "timed: raw took " +
                            seconds_text(1e-9 * timed.raw_nanoseconds) + " and compressed " +
                            seconds_text(1e-9 * timed.coded_nanoseconds) + ", so " +

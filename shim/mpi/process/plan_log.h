@@ -1,5 +1,5 @@
-// THINWIRE_LOG=plan: for each class of messages and collectives what is chosen and why, what was
-// predicted and what it took. A line at the class's first, one at each change of the choice, up to
+// THINWIRE_LOG=plan: for each kind of messages and collectives what is chosen and why, what was
+// predicted and what it took. A line at the kind's first, one at each change of the choice, up to
 // a number, one where collectives were timed both ways, and one at the end; never one a message.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Planned {
   choose::LinkRate link;
 };
 
-struct PlanClass {
+struct KindKey {
   std::uint32_t operation = TW_POLICY_SEND;  // or tw_operation
   std::uint32_t dtype = TW_BYTES;
   std::uint32_t size_bits = 0;            // bit_width() of the bytes
@@ -31,7 +31,7 @@ struct PlanClass {
   int ranks = 0;                          // of collectives
   const tw_codec* codec = nullptr;        // null: none was chosen yet
 
-  friend auto operator<=>(const PlanClass&, const PlanClass&) = default;
+  friend auto operator<=>(const KindKey&, const KindKey&) = default;
 };
 
 struct Outcome {
@@ -43,7 +43,7 @@ struct Outcome {
 };
 
 // Any threads.
-void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcome);
+void log_plan(const KindKey& of, const Planned& planned, const Outcome& outcome);
 
 struct Timed {
   double raw_nanoseconds = 0;
@@ -52,10 +52,10 @@ struct Timed {
   std::uint32_t round = 0;
 };
 
-// Logs the result of a timing round of a class of calls or messages.
-void log_decision(const PlanClass& of, const Timed& timed);
+// Logs the result of a timing round of a kind of calls or messages.
+void log_decision(const KindKey& of, const Timed& timed);
 
-// The last line of each class.
+// The last line of each kind.
 void log_plans_at_end();
 
 }  // namespace thinwire::mpi

@@ -102,7 +102,7 @@ double hoped_ratio(const CodecUse& use, const Known& known) {
 
 enum class Kept : std::uint8_t { kUndecided, kCompress, kRaw };
 
-// The decisions on a lossy codec's classes of messages. They are kept for the run.
+// The decisions on a lossy codec's kinds of messages. They are kept for the run.
 std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes,
                            tw_peer place) {
   constexpr std::size_t kCodecs = 64, kDtypes = TW_F8_E5M2 + 1, kOctaves = 65, kPlaces = 4;
@@ -114,7 +114,7 @@ std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64
 
 }  // namespace
 
-PlanClass class_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place) {
+KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place) {
   return {.dtype = dtype,
           .size_bits = static_cast<std::uint32_t>(std::bit_width(bytes)),
           .place = place,
@@ -136,9 +136,9 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
                                                          : decision.link.bytes_per_second > 0;
   const bool is_lossy = use.is_lossy;
   if (!is_known) {
-    // It counts all the same: ranks that exchange messages have their trials at one time.
+    // It counts all the same: ranks that exchange messages have their timing rounds at one time.
     if (!is_lossy)
-      next_turn(class_of(use, type.leaf, bytes, peer.place), peer.world_rank, {}, false);
+      next_turn(kind_key_of(use, type.leaf, bytes, peer.place), peer.world_rank, {}, false);
     decision.reason = TW_RAW_NO_LINK;
     return decision;
   }
@@ -159,7 +159,7 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   }
   const bool takes = known.guard.takes(decision.raw_seconds, decision.seconds);
   const bool pays = known.guard.codes();
-  decision.turn = next_turn(class_of(use, type.leaf, bytes, peer.place), peer.world_rank,
+  decision.turn = next_turn(kind_key_of(use, type.leaf, bytes, peer.place), peer.world_rank,
                             {decision.raw_seconds, decision.seconds, pays},
                             decision.link.source == choose::RateSource::kStated);
   if (!takes || (pays && !decision.turn.is_coded)) {
@@ -178,7 +178,8 @@ NativeReason timed_reason(const Decision& decision) {
   if (decision.reason != TW_RAW_LINK_FASTER || !is_by_time) {
     return static_cast<NativeReason>(decision.reason);
   }
-  return turn.is_trial || !turn.is_decided ? NativeReason::kBeingTimed : NativeReason::kNotFaster;
+  return turn.is_in_round || !turn.is_decided ? NativeReason::kBeingTimed
+                                              : NativeReason::kNotFaster;
 }
 
 double predicted_seconds(const Decision& decision, double ratio) {

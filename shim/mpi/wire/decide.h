@@ -21,24 +21,24 @@ struct Decision {
   double encode_seconds = 0;  // predicted, of the codec as it was measured once; 0: it was not
   double codec_seconds = 0;   // predicted, encoding and decoding
   double decode_seconds = 0;
-  TimedTurn turn;  // of a class whose messages are timed both ways
+  TimedTurn turn;  // of a kind whose messages are timed both ways
 };
 
 // The settings, what is known of the link, what earlier attempts took, and what messages of the
-// class took both ways. Of a lossy codec only what its class of messages (where to, type, size from
+// kind took both ways. Of a lossy codec only what its kind of messages (where to, type, size from
 // one power of two to the next) was decided at its first message, for the whole run: what a
 // receiver gets must not depend on the time that messages take.
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer);
 
 // As messages are logged.
-PlanClass class_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place);
+KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place);
 
-// Why a message goes raw, as the log has it: the times of its class are a reason of their own
+// Why a message goes raw, as the log has it: the times of its kind are a reason of their own
 // there.
 NativeReason timed_reason(const Decision& decision);
 
-// What a frame saved: as predicted, and no more than messages of its class were timed to save.
+// What a frame saved: as predicted, and no more than messages of its kind were timed to save.
 std::int64_t saved_nanoseconds(const Decision& decision, double raw_seconds, double whole_seconds);
 
 // What is predicted in all for a frame of that ratio; 0 where no rate is known.
@@ -52,7 +52,7 @@ double took_seconds(const Decision& decision, double encode_seconds, std::uint64
 Decision as_told(Decision decision, std::uint64_t bytes, tw_peer place);
 
 // An attempt took so long and made a frame of `wire_bytes`; 0: it was declined. Says whether the
-// frame is to be sent: of the first message of a lossy codec's class this decides for all.
+// frame is to be sent: of the first message of a lossy codec's kind this decides for all.
 bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,
                const TypeFacts& type, std::uint64_t bytes, const Peer& peer, double seconds,
                std::uint64_t wire_bytes);

@@ -88,7 +88,7 @@ std::uint32_t most_skips(const CodecUse& use, const Decision& decision, double s
 
 void log_choice(const Outcome& outcome, const TypeFacts& type, const Peer& peer,
                 const CodecUse& use, const Decision& decision) {
-  log_plan(class_of(use, type.leaf, outcome.bytes, peer.place),
+  log_plan(kind_key_of(use, type.leaf, outcome.bytes, peer.place),
            {decision.raw_seconds, decision.seconds, decision.least_ratio, decision.link}, outcome);
 }
 

@@ -16,43 +16,42 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr std::uint64_t kTogether = 8;
-// Peers beyond so many classes stay with the others.
-constexpr std::size_t kMostClasses = 1 << 14;
+// Peers beyond so many kinds stay with the others.
+constexpr std::size_t kMostKinds = 1 << 14;
 constexpr int kAllPeers = -1;
 
 struct OfPeer {
-  std::uint64_t messages = 0;  // before it has a class of its own
-  std::optional<choose::MessageClass> own;
+  std::uint64_t messages = 0;  // before it has a kind of its own
+  std::optional<choose::MessageKind> own;
 };
 
 // The message that is watched.
 struct Watch {
-  choose::MessageClass* of = nullptr;  // null: none is
-  std::uintptr_t request = 0;          // 0: its thread's next message
-  std::uint32_t wanted = 0;            // by other classes, so often
+  choose::MessageKind* of = nullptr;  // null: none is
+  std::uintptr_t request = 0;         // 0: its thread's next message
+  std::uint32_t wanted = 0;           // by other kinds, so often
 };
 
-// A class whose message the program leaves alone is not waited for any longer.
+// A kind whose message the program leaves alone is not waited for any longer.
 constexpr std::uint32_t kMostWanted = 64;
 
-struct Classes {
+struct Kinds {
   std::mutex mutex;  // guards all below, what the turns point to as well
   Watch watch;
-  std::map<PlanClass, choose::MessageClass> of_all;
-  std::map<std::pair<int, PlanClass>, OfPeer> of_peers;
+  std::map<KindKey, choose::MessageKind> of_all;
+  std::map<std::pair<int, KindKey>, OfPeer> of_peers;
 };
 
-Classes& classes() {
-  static auto* const of_process = new Classes;
+Kinds& kinds() {
+  static auto* const of_process = new Kinds;
   return *of_process;
 }
 
 // Under the lock.
-choose::MessageClass& class_of(Classes& here, const PlanClass& of, int world_rank,
-                               bool begins_coded) {
-  choose::MessageClass& all = here.of_all.try_emplace(of, begins_coded).first->second;
+choose::MessageKind& kind_of(Kinds& here, const KindKey& of, int world_rank, bool begins_coded) {
+  choose::MessageKind& all = here.of_all.try_emplace(of, begins_coded).first->second;
   const std::pair key{world_rank, of};
-  const bool has_room = here.of_peers.size() < kMostClasses || here.of_peers.contains(key);
+  const bool has_room = here.of_peers.size() < kMostKinds || here.of_peers.contains(key);
   if (world_rank == kAllPeers || !has_room) return all;
   OfPeer& peer = here.of_peers[key];
   if (peer.own) return *peer.own;
@@ -60,7 +59,7 @@ choose::MessageClass& class_of(Classes& here, const PlanClass& of, int world_ran
     ++peer.messages;
     return all;
   }
-  choose::MessageClass& own = peer.own.emplace(all, peer.messages);
+  choose::MessageKind& own = peer.own.emplace(all, peer.messages);
   if (here.watch.of == &all && own.is_watched()) {
     here.watch.of = &own;
     all.drop_watched();
@@ -96,7 +95,7 @@ void note_complete(Watch& watch) {
   is_done.store(true, std::memory_order_relaxed);
 }
 
-void watch_if_wanted(Watch& watch, choose::MessageClass& of) {
+void watch_if_wanted(Watch& watch, choose::MessageKind& of) {
   if (!of.wants_watch()) return;
   const bool is_free = watch.of == nullptr || !watch.of->is_watched();
   if (!is_free && ++watch.wanted < kMostWanted) return;
@@ -110,7 +109,7 @@ void watch_if_wanted(Watch& watch, choose::MessageClass& of) {
 bool is_of_this_thread() { return watched_thread.load(std::memory_order_relaxed) == this_thread(); }
 
 // Messages of this size that are on their way, if that is to be known.
-double messages_under_way(const PlanClass& of) {
+double messages_under_way(const KindKey& of) {
   if (!is_done.load(std::memory_order_relaxed) && !is_of_this_thread()) return 0;
   const double bytes = 0.75 * std::exp2(of.size_bits);
   return static_cast<double>(bytes_under_way(static_cast<tw_peer>(of.place))) / bytes;
@@ -118,51 +117,51 @@ double messages_under_way(const PlanClass& of) {
 
 }  // namespace
 
-TimedTurn next_turn(const PlanClass& of, int world_rank, const choose::Foreseen& foreseen,
+TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& foreseen,
                     bool begins_coded) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const std::uint64_t nanoseconds =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   const double under_way = messages_under_way(of);
-  Classes& here = classes();
+  Kinds& here = kinds();
   TimedTurn turn;
-  choose::MessageClass after(false);
-  std::uint32_t trials_before = 0;
+  choose::MessageKind after(false);
+  std::uint32_t rounds_before = 0;
   {
     const std::lock_guard lock(here.mutex);
     if (is_of_this_thread()) note_complete(here.watch);
-    choose::MessageClass& found = class_of(here, of, world_rank, begins_coded);
+    choose::MessageKind& found = kind_of(here, of, world_rank, begins_coded);
     if (is_done.load(std::memory_order_relaxed)) {
       here.watch.of->end_watch(under_way);
       end_watch(here.watch);
     }
-    trials_before = found.trials();
+    rounds_before = found.rounds();
     const choose::MessageTurn next =
         found.next(foreseen, nanoseconds, waits_so_far.load(std::memory_order_relaxed));
     watch_if_wanted(here.watch, found);
-    const bool is_decided = found.trials() > 0 && found.is_timed();
+    const bool is_decided = found.rounds() > 0 && found.is_timed();
     turn = {
-        next.is_coded, next.is_trial, foreseen.pays, is_decided, is_decided ? found.saving() : 0,
+        next.is_coded, next.is_in_round, foreseen.pays, is_decided, is_decided ? found.saving() : 0,
         &found};
     if (plans_are_logged) [[unlikely]]
       after = found;
   }
-  if (plans_are_logged && after.trials() > trials_before) [[unlikely]] {
+  if (plans_are_logged && after.rounds() > rounds_before) [[unlikely]] {
     log_decision(
-        of, {after.raw_nanoseconds(), after.coded_nanoseconds(), after.codes(), after.trials()});
+        of, {after.raw_nanoseconds(), after.coded_nanoseconds(), after.codes(), after.rounds()});
   }
   return turn;
 }
 
 void note_frame(const TimedTurn& turn) {
   if (turn.of == nullptr || !turn.is_coded) return;
-  const std::lock_guard lock(classes().mutex);
+  const std::lock_guard lock(kinds().mutex);
   turn.of->made_frame();
 }
 
 void watch_request(MPI_Request request) {
   if (request == MPI_REQUEST_NULL || !is_of_this_thread()) return;
-  Classes& here = classes();
+  Kinds& here = kinds();
   const std::lock_guard lock(here.mutex);
   if (!is_of_this_thread()) return;
   here.watch.request = number_of(request);
@@ -171,13 +170,13 @@ void watch_request(MPI_Request request) {
 }
 
 void watched_is_complete(std::uintptr_t request) {
-  Classes& here = classes();
+  Kinds& here = kinds();
   const std::lock_guard lock(here.mutex);
   if (here.watch.request == request) note_complete(here.watch);
 }
 
 void watched_is_lost(std::uintptr_t request) {
-  Classes& here = classes();
+  Kinds& here = kinds();
   const std::lock_guard lock(here.mutex);
   if (here.watch.of == nullptr || here.watch.request != request) return;
   here.watch.of->lose_watched();

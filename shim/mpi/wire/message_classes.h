@@ -1,4 +1,4 @@
-// The classes of messages whose way is timed (choose/message_kind.h): where to, type, size from one
+// The kinds of messages whose way is timed (choose/message_kind.h): where to, type, size from one
 // power of two to the next, codec.
 #pragma once
 
@@ -13,16 +13,16 @@ namespace thinwire::mpi {
 
 struct TimedTurn {
   bool is_coded = false;
-  bool is_trial = false;
-  bool is_foreseen = false;            // that compression gains
-  bool is_decided = false;             // by a trial
-  double saving = 0;                   // nanoseconds a frame, if decided
-  choose::MessageClass* of = nullptr;  // null: not of a class
+  bool is_in_round = false;
+  bool is_foreseen = false;           // that compression gains
+  bool is_decided = false;            // by a timing round
+  double saving = 0;                  // nanoseconds a frame, if decided
+  choose::MessageKind* of = nullptr;  // null: not of a kind
 };
 
-// How the next message of a class goes. A peer has a class of its own from its eighth message on;
+// How the next message of a kind goes. A peer has a kind of its own from its eighth message on;
 // those before are timed together with what goes to other peers, as many peers get few. Any thread.
-TimedTurn next_turn(const PlanClass& of, int world_rank, const choose::Foreseen& foreseen,
+TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& foreseen,
                     bool begins_coded);
 
 // A message whose turn was to be compressed became a frame.

@@ -23,16 +23,16 @@ namespace thinwire::nccl::agree {
 
 // ---- values ----
 
-// A rank's measurements for a class, or why it must stay raw here.
+// A rank's measurements for a kind, or why it must stay raw here.
 struct Offer {
   std::uint16_t needed = 0;  // the largest fraction of the raw bytes, in 1/512, rounded up
   std::uint16_t veto = 0;    // not 0: raw, for this reason; the caller's number
 
-  // Whether it pays is measured in probations (choose/timing_round.h), numbered from 1 on. The one
-  // that this rank asks for, if there has been none of that number; 0: what fits is coded, whatever
-  // it costs.
+  // Whether it pays is measured in timing rounds (choose/timing_round.h), numbered from 1 on. The
+  // one that this rank asks for, if there has been none of that number; 0: what fits is coded,
+  // whatever it costs.
   std::uint16_t asks = 0;
-  std::uint16_t span = 0;   // most calls of the class in one group
+  std::uint16_t span = 0;   // most calls of the kind in one group
   std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there
   std::uint64_t raw_ns = 0, coded_ns = 0;
   std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
@@ -42,14 +42,14 @@ struct Offer {
   bool operator==(const Offer&) const = default;
 };
 
-// The agreement of all ranks on calls of a class.
+// The agreement of all ranks on calls of a kind.
 struct Value {
-  std::uint16_t capacity = 0;   // of a slot, in 1/512 of the raw bytes; 0: raw
-  std::uint16_t reason = 0;     // of raw: a veto, or one of those below
-  std::uint16_t probation = 0;  // the last one that has begun, of the calls from here on
-  std::uint16_t decided = 0;    // the last one that was decided; less: it is under way
-  std::uint16_t calls = 0;      // it times so many calls as `codes` says, and as many the other way
-  bool codes = true;            // what fits is coded, but for calls that are timed the other way
+  std::uint16_t capacity = 0;      // of a slot, in 1/512 of the raw bytes; 0: raw
+  std::uint16_t reason = 0;        // of raw: a veto, or one of those below
+  std::uint16_t timing_round = 0;  // the last one that has begun, of the calls from here on
+  std::uint16_t decided = 0;       // the last one that was decided; less: it is under way
+  std::uint16_t calls = 0;  // it times so many calls as `codes` says, and as many the other way
+  bool codes = true;        // what fits is coded, but for calls that are timed the other way
   std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
   std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
   std::uint8_t dtype = 0;  // what slots of messages hold, whatever either end calls them; of raw: 0
@@ -75,28 +75,28 @@ struct Answer {
   Value value;
 };
 
-// A class of collectives whose key has this bit is decided on together by siblings: communicators
+// A kind of collectives whose key has this bit is decided on together by siblings: communicators
 // whose ranks make the same calls beside each other (docs/decisions/0074-siblings.md). It is raw
 // until they know each other.
 constexpr std::uint64_t kJoined = std::uint64_t{1} << 63;
 constexpr bool is_joined(std::uint64_t key) { return (key & kJoined) != 0; }
 
 // The calls that are numbered together: a communicator's collectives, or what one rank sends to one
-// other. A class is a 64-bit key of the caller's: operation, octave of bytes, of collectives the
+// other. A kind is a 64-bit key of the caller's: operation, octave of bytes, of collectives the
 // dtype.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Returns what call `call` of class `key` does: the same on all ranks (both ends), whenever they
+  // Returns what call `call` of kind `key` does: the same on all ranks (both ends), whenever they
   // ask. Numbers begin at 0, count alike on all ranks and are asked for in order; not every one has
-  // to be. Costs less than a microsecond, or the round trip of helpers while a class changes.
+  // to be. Costs less than a microsecond, or the round trip of helpers while a kind changes.
   virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
   // Numbers below it are not asked for again; those from it on may be, as of a group that was only
   // simulated.
   virtual void settle(std::uint64_t call) = 0;
 
-  // This rank's measure of a class; a later one takes the place of the earlier. Once all ranks have
+  // This rank's measure of a kind; a later one takes the place of the earlier. Once all ranks have
   // offered, of a pair both ends, decide() is committed for calls that no rank has come to.
   virtual void offer(std::uint64_t key, Offer offer) = 0;
 };
@@ -139,7 +139,7 @@ class Communicator {
   virtual Presence presence() const = 0;
   // Its state alone: a load, for the way of every call.
   virtual State state() const = 0;
-  // Whether classes with kJoined can be decided here.
+  // Whether kinds with kJoined can be decided here.
   virtual bool knows_siblings() const = 0;
   // The node of each rank, the same on all of them: numbers from 0, in the order of the nodes'
   // first ranks. Empty until it is ready.

@@ -10,7 +10,7 @@ namespace thinwire::nccl::agree {
 
 Ledger::~Ledger() {
   for (const auto& first : buckets_) {
-    for (const Class* each = first.load(); each != nullptr;) {
+    for (const Kind* each = first.load(); each != nullptr;) {
       delete_all(each->steps.load());
       delete std::exchange(each, each->next);
     }
@@ -19,7 +19,7 @@ Ledger::~Ledger() {
 
 Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
   reached_.store(call);
-  Class* const found = find(key);
+  Kind* const found = find(key);
   if (found == nullptr) return {Outcome::kKnown, {0, kUndecided}};
   if (call >= found->limit.load()) [[unlikely]] {
     gate_.wait([&] { return call < found->limit.load() || outcome() != Outcome::kKnown; });
@@ -42,7 +42,7 @@ void Ledger::end(Outcome how) {
 }
 
 std::uint64_t Ledger::freeze(std::uint64_t key, std::uint64_t window) {
-  Class& frozen = made(key);
+  Kind& frozen = made(key);
   for (;;) {
     const std::uint64_t limit = reached_.load() + window;
     frozen.limit.store(limit);
@@ -52,7 +52,7 @@ std::uint64_t Ledger::freeze(std::uint64_t key, std::uint64_t window) {
 }
 
 void Ledger::commit(std::uint64_t key, std::uint64_t from, Value value) {
-  Class& changed = made(key);
+  Kind& changed = made(key);
   ++changed.count;
   changed.steps.store(new Step{from, value, changed.steps.load()}, std::memory_order_release);
   changed.limit.store(UINT64_MAX);
@@ -64,14 +64,14 @@ void Ledger::release(std::uint64_t key) {
   gate_.notify();
 }
 
-Value Ledger::value_at(const Class& found, std::uint64_t call) {
+Value Ledger::value_at(const Kind& found, std::uint64_t call) {
   const Step* step = found.steps.load(std::memory_order_acquire);
   while (step != nullptr && step->from > call) step = step->before;
   return step == nullptr ? Value{0, kUndecided} : step->value;
 }
 
 // Those before the one that holds where the host has come to.
-void Ledger::forget_steps(Class& of, std::uint64_t settled) {
+void Ledger::forget_steps(Kind& of, std::uint64_t settled) {
   Step* step = of.steps.load(std::memory_order_acquire);
   while (step != nullptr && step->from > settled) step = step->before;
   if (step == nullptr || step->before == nullptr) return;
@@ -85,29 +85,29 @@ std::size_t Ledger::delete_all(Step* first) {
 }
 
 std::size_t Ledger::steps(std::uint64_t key) const {
-  const Class* const found = find(key);
+  const Kind* const found = find(key);
   return found == nullptr ? 0 : found->count.load();
 }
 
-Ledger::Class* Ledger::find(std::uint64_t key) const {
-  Class* each = bucket(key).load();
+Ledger::Kind* Ledger::find(std::uint64_t key) const {
+  Kind* each = bucket(key).load();
   while (each != nullptr && each->key != key) each = each->next;
   return each;
 }
 
 // The helper alone adds.
-Ledger::Class& Ledger::made(std::uint64_t key) {
-  if (Class* const found = find(key)) return *found;
+Ledger::Kind& Ledger::made(std::uint64_t key) {
+  if (Kind* const found = find(key)) return *found;
   auto& first = bucket(key);
-  Class* const added = new Class{key, first.load(), {UINT64_MAX}, {nullptr}};
+  Kind* const added = new Kind{key, first.load(), {UINT64_MAX}, {nullptr}};
   first.store(added);
   return *added;
 }
 
-std::atomic<Ledger::Class*>& Ledger::bucket(std::uint64_t key) {
+std::atomic<Ledger::Kind*>& Ledger::bucket(std::uint64_t key) {
   return buckets_[key * 0x9E3779B97F4A7C15U >> (64 - kBucketBits)];
 }
-const std::atomic<Ledger::Class*>& Ledger::bucket(std::uint64_t key) const {
+const std::atomic<Ledger::Kind*>& Ledger::bucket(std::uint64_t key) const {
   return buckets_[key * 0x9E3779B97F4A7C15U >> (64 - kBucketBits)];
 }
 

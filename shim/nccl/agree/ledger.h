@@ -1,4 +1,4 @@
-// The values of classes on one rank: read by a host thread without a lock, written by the helper.
+// The values of kinds on one rank: read by a host thread without a lock, written by the helper.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ class Ledger {
   void settle(std::uint64_t call) { settled_ = call; }
   // Whether it would wait.
   bool waits(std::uint64_t call, std::uint64_t key) const {
-    const Class* const found = find(key);
+    const Kind* const found = find(key);
     return found != nullptr && call >= found->limit.load();
   }
 
-  // How many values of the class are kept. From any thread.
+  // How many values of the kind are kept. From any thread.
   std::size_t steps(std::uint64_t key) const;
 
-  // For the helper. The host does not pass the limit that comes back, for calls of this class,
+  // For the helper. The host does not pass the limit that comes back, for calls of this kind,
   // before commit(); it has not come to it yet.
   std::uint64_t freeze(std::uint64_t key, std::uint64_t window);
-  // Calls of the class from `from` on, which is no less than the limit, have the value.
+  // Calls of the kind from `from` on, which is no less than the limit, have the value.
   void commit(std::uint64_t key, std::uint64_t from, Value value);
   // In place of commit(): what held goes on.
   void release(std::uint64_t key);
@@ -46,30 +46,30 @@ class Ledger {
     Value value;
     Step* before;
   };
-  struct Class {
+  struct Kind {
     std::uint64_t key;
-    Class* next;
+    Kind* next;
     std::atomic<std::uint64_t> limit{UINT64_MAX};
     std::atomic<Step*> steps{nullptr};
     std::atomic<std::size_t> count{0};  // of steps
   };
 
-  Class* find(std::uint64_t key) const;
-  Class& made(std::uint64_t key);
+  Kind* find(std::uint64_t key) const;
+  Kind& made(std::uint64_t key);
   Outcome outcome() const;
-  static Value value_at(const Class& found, std::uint64_t call);
-  static void forget_steps(Class& of, std::uint64_t settled);
+  static Value value_at(const Kind& found, std::uint64_t call);
+  static void forget_steps(Kind& of, std::uint64_t settled);
   static std::size_t delete_all(Step* first);
 
   static constexpr unsigned kBucketBits = 6;
-  std::atomic<Class*>& bucket(std::uint64_t key);
-  const std::atomic<Class*>& bucket(std::uint64_t key) const;
+  std::atomic<Kind*>& bucket(std::uint64_t key);
+  const std::atomic<Kind*>& bucket(std::uint64_t key) const;
 
   Gate& gate_;
   std::atomic<Outcome> ended_{Outcome::kKnown};
   std::atomic<std::uint64_t> reached_{0};
   std::uint64_t settled_ = 0;  // of the host
-  std::array<std::atomic<Class*>, 1U << kBucketBits> buckets_{};
+  std::array<std::atomic<Kind*>, 1U << kBucketBits> buckets_{};
 };
 
 }  // namespace thinwire::nccl::agree

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 // ever, the rest may change with it.
 constexpr std::uint16_t kVersion = 8;
 
-// How far a host may run on while a class changes. A change takes a millisecond or some, and a host
+// How far a host may run on while a kind changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.
 constexpr std::uint64_t kWindow = 64;
 // The same while blocks do not fit: each more call would be spilled, which takes longer than the
@@ -100,12 +100,12 @@ constexpr int kKeepIdleSeconds = 10;
 constexpr int kKeepIntervalSeconds = 5;
 constexpr int kKeepProbes = 3;
 
-// Classes of calls that others may speak of, some 400 bytes each: 100 MB of a communicator. A
+// Kinds of calls that others may speak of, some 400 bytes each: 100 MB of a communicator. A
 // program has some for each operation, type, root and power of two of the size.
-constexpr std::size_t kMostClasses = 262'144;
-// Classes of one direction of a pair: a few for each power of two.
-constexpr std::size_t kMostClassesOfPair = 4096;
-// Values of one class that a host has not come to yet.
+constexpr std::size_t kMostKinds = 262'144;
+// Kinds of one direction of a pair: a few for each power of two.
+constexpr std::size_t kMostKindsOfPair = 4096;
+// Values of one kind that a host has not come to yet.
 constexpr std::size_t kMostSteps = 4096;
 
 // Ids that were made and whose ranks have not come, or were refused: 48 bytes and a text each. A

@@ -138,7 +138,7 @@ bool take(FieldReader& from, Limit& it) {
 
 void put(FieldWriter& to, const Commit& it) {
   to.put(it.key).put(it.round).put(it.from).put(it.value.capacity).put(it.value.reason);
-  to.put(it.value.probation).put(it.value.decided).put(it.value.calls);
+  to.put(it.value.timing_round).put(it.value.decided).put(it.value.calls);
   to.put(static_cast<std::uint8_t>(it.value.codes)).put(it.value.raw_ns).put(it.value.coded_ns);
   to.put(it.value.raw_mean_ns).put(it.value.coded_mean_ns);
   to.put(it.value.dtype);
@@ -147,7 +147,7 @@ bool take(FieldReader& from, Commit& it) {
   it.key = from.take<std::uint64_t>();
   it.round = from.take<std::uint64_t>();
   it.from = from.take<std::uint64_t>();
-  for (std::uint16_t* const each : {&it.value.capacity, &it.value.reason, &it.value.probation,
+  for (std::uint16_t* const each : {&it.value.capacity, &it.value.reason, &it.value.timing_round,
                                     &it.value.decided, &it.value.calls}) {
     *each = from.take<std::uint16_t>();
   }

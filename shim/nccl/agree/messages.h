@@ -100,7 +100,7 @@ struct Offered {
 struct Ask {
   std::uint64_t key = 0;
   std::uint64_t round = 0;
-  bool is_urgent = false;  // hosts stop at their next call of the class
+  bool is_urgent = false;  // hosts stop at their next call of the kind
   bool looks = false;      // who can be heard: hosts stop nowhere
 };
 struct Limit {

@@ -74,7 +74,7 @@ class Pairs {
 
  private:
   struct End {
-    explicit End(Ledger& ledger) : rounds(ledger, kMostClassesOfPair) {}
+    explicit End(Ledger& ledger) : rounds(ledger, kMostKindsOfPair) {}
     std::unique_ptr<Session> session;
     Rounds rounds;
     bool is_used = false;  // incoming: something has come by it

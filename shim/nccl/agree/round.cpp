@@ -7,7 +7,7 @@ namespace thinwire::nccl::agree {
 namespace {
 
 // Joins two ranks' offers. Of vetoes the lower number counts, so that the order in which they came
-// does not matter. What was timed counts once all have come past the same probation.
+// does not matter. What was timed counts once all have come past the same timing round.
 Offer both(const Offer& one, const Offer& other) {
   Offer made;
   made.needed = std::max(one.needed, other.needed);
@@ -36,7 +36,7 @@ std::uint64_t window_of(bool is_urgent) { return is_urgent ? kUrgentWindow : kWi
 
 void Rounds::start(Way way) {
   way_ = std::move(way);
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     of.said.reset();
     pass_on(key, of);
   }
@@ -46,28 +46,28 @@ void Rounds::start(Way way) {
 // limit beyond all calls that it makes before it has the value.
 void Rounds::stop() {
   stopped_ = true;
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     if (std::exchange(of.running, false) && ledger_ != nullptr) ledger_->release(key);
   }
 }
 
 void Rounds::explain(std::uint16_t reason) {
   reason_ = reason;
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     if (of.own && !way_) ledger_->commit(key, 0, {0, reason_});
   }
 }
 
 void Rounds::join(Say siblings) {
   siblings_ = std::move(siblings);
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     if (agree::is_joined(key)) pass_on(key, of);
   }
 }
 
 void Rounds::part() {
   siblings_ = {};
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     if (!agree::is_joined(key)) continue;
     if (of.running) answered(key, of);
     // Answers of children to a look that come later are for nobody.
@@ -77,7 +77,7 @@ void Rounds::part() {
 
 void Rounds::drop(int child) {
   if (stopped_ || !dropped_.insert(child).second) return;
-  for (auto& [key, of] : classes_) {
+  for (auto& [key, of] : kinds_) {
     of.of_children.erase(child);
     if (of.awaited.erase(child) > 0) answered(key, of);
     pass_on(key, of);
@@ -94,30 +94,30 @@ bool Rounds::decides(std::uint64_t key) const {
 }
 
 void Rounds::offer(std::uint64_t key, Offer offer) {
-  Class& of = classes_[key];
+  Kind& of = kinds_[key];
   const bool is_first = !std::exchange(of.own, offer);
   if (is_first && !way_ && reason_ != 0) ledger_->commit(key, 0, {0, reason_});
   pass_on(key, of);
 }
 
-Rounds::Class* Rounds::known(std::uint64_t key) {
-  const auto found = classes_.find(key);
-  if (found != classes_.end()) return &found->second;
-  return classes_.size() < most_ ? &classes_[key] : nullptr;
+Rounds::Kind* Rounds::known(std::uint64_t key) {
+  const auto found = kinds_.find(key);
+  if (found != kinds_.end()) return &found->second;
+  return kinds_.size() < most_ ? &kinds_[key] : nullptr;
 }
 
 bool Rounds::take(int child, const Offered& offered) {
   if (stopped_) return true;
   if (!way_ || child < 0 || child >= way_->children) return false;
   if (dropped_.contains(child)) return true;
-  Class* const of = known(offered.key);
+  Kind* const of = known(offered.key);
   if (of == nullptr) return false;
   of->of_children[child] = offered.offer;
   pass_on(offered.key, *of);
   return true;
 }
 
-std::optional<Offer> Rounds::of_subtree(const Class& of) const {
+std::optional<Offer> Rounds::of_subtree(const Kind& of) const {
   const std::size_t children = static_cast<std::size_t>(way_->children) - dropped_.size();
   if ((ledger_ != nullptr && !of.own) || of.of_children.size() < children) return std::nullopt;
   std::optional<Offer> all = of.own;
@@ -125,7 +125,7 @@ std::optional<Offer> Rounds::of_subtree(const Class& of) const {
   return all;
 }
 
-void Rounds::pass_on(std::uint64_t key, Class& of) {
+void Rounds::pass_on(std::uint64_t key, Kind& of) {
   if (!way_ || stopped_) return;
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
@@ -142,14 +142,14 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   (*up)(Offered{key, *all});
 }
 
-void Rounds::await_children(Class& of) {
+void Rounds::await_children(Kind& of) {
   of.awaited.clear();
   for (int child = 0; child < way_->children; ++child) {
     if (!dropped_.contains(child)) of.awaited.insert(child);
   }
 }
 
-void Rounds::freeze(std::uint64_t key, Class& of, bool is_urgent) {
+void Rounds::freeze(std::uint64_t key, Kind& of, bool is_urgent) {
   of.running = true;
   of.looks = false;
   of.limit = ledger_ == nullptr ? 0 : ledger_->freeze(key, window_of(is_urgent));
@@ -157,7 +157,7 @@ void Rounds::freeze(std::uint64_t key, Class& of, bool is_urgent) {
 
 // While a rank cannot be heard a round would hold hosts whose calls NCCL alone carries out, for as
 // long as the network of the helpers is gone. What is urgent needs that network all the same.
-void Rounds::look(std::uint64_t key, Class& of) {
+void Rounds::look(std::uint64_t key, Kind& of) {
   of.looks = true;
   ++of.round;
   await_children(of);
@@ -165,7 +165,7 @@ void Rounds::look(std::uint64_t key, Class& of) {
   answered(key, of);
 }
 
-void Rounds::looked(std::uint64_t key, Class& of) {
+void Rounds::looked(std::uint64_t key, Kind& of) {
   of.looks = false;
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
@@ -174,7 +174,7 @@ void Rounds::looked(std::uint64_t key, Class& of) {
 }
 
 // May take the place of a look that is under way.
-void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
+void Rounds::begin(std::uint64_t key, Kind& of, bool is_urgent) {
   of.is_urgent = is_urgent;
   ++of.round;
   freeze(key, of, is_urgent);
@@ -186,9 +186,9 @@ void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
 bool Rounds::take(const Ask& ask) {
   if (stopped_) return true;
   if (!way_ || above(ask.key) == nullptr) return false;
-  Class* const found = known(ask.key);
+  Kind* const found = known(ask.key);
   if (found == nullptr) return false;
-  Class& of = *found;
+  Kind& of = *found;
   if (of.running || ask.round <= of.round) return false;
   of.round = ask.round;
   of.limit = 0;
@@ -203,9 +203,9 @@ bool Rounds::take(const Ask& ask) {
 bool Rounds::take(int child, const Limit& limit) {
   if (stopped_ || dropped_.contains(child)) return true;
   if (!way_) return false;
-  const auto found = classes_.find(limit.key);
-  if (found == classes_.end()) return false;
-  Class& of = found->second;
+  const auto found = kinds_.find(limit.key);
+  if (found == kinds_.end()) return false;
+  Kind& of = found->second;
   if (limit.round < of.round) return true;  // of a look that was given up
   const bool fits = (of.running || of.looks) && limit.round == of.round;
   if (!fits || of.awaited.erase(child) == 0) return false;
@@ -214,7 +214,7 @@ bool Rounds::take(int child, const Limit& limit) {
   return true;
 }
 
-void Rounds::answered(std::uint64_t key, Class& of) {
+void Rounds::answered(std::uint64_t key, Kind& of) {
   if (!of.awaited.empty()) return;
   if (const Say* const up = above(key)) return (*up)(Limit{key, of.round, of.limit});
   if (of.looks) return looked(key, of);
@@ -231,7 +231,7 @@ void Rounds::answered(std::uint64_t key, Class& of) {
   pass_on(key, of);
 }
 
-void Rounds::finish(Class& of, const Commit& commit) {
+void Rounds::finish(Kind& of, const Commit& commit) {
   of.running = false;
   of.in_force = commit.value;
   way_->down(commit);
@@ -241,9 +241,9 @@ void Rounds::finish(Class& of, const Commit& commit) {
 bool Rounds::take(const Commit& commit) {
   if (stopped_) return true;
   if (!way_ || above(commit.key) == nullptr) return false;
-  const auto found = classes_.find(commit.key);
-  if (found == classes_.end()) return false;
-  Class& of = found->second;
+  const auto found = kinds_.find(commit.key);
+  if (found == kinds_.end()) return false;
+  Kind& of = found->second;
   const bool fits = of.running && of.awaited.empty() && commit.round == of.round &&
                     commit.from >= of.limit && may_be_decided(commit.value) &&
                     ledger_->steps(commit.key) < kMostSteps;

@@ -1,7 +1,7 @@
 // One rank's helper in agreeing on values: gathers the offers of its subtree, and carries out the
 // rounds in which a value is committed. Knows no sockets: what is to be said goes out by functions.
 //
-// The root decides nothing by itself about classes with kJoined. It says what its ranks offer to
+// The root decides nothing by itself about kinds with kJoined. It says what its ranks offer to
 // those who join it with what its siblings' ranks do, as an inner rank says it to its parent.
 #pragma once
 
@@ -25,10 +25,9 @@ class Rounds {
     int children = 0;
   };
 
-  // `most`: classes, so that others cannot fill the memory with them.
-  explicit Rounds(Ledger& ledger, std::size_t most = kMostClasses)
-      : ledger_(&ledger), most_(most) {}
-  // For siblings: makes no calls of its own, and decides about classes with kJoined alone.
+  // `most`: kinds, so that others cannot fill the memory with them.
+  explicit Rounds(Ledger& ledger, std::size_t most = kMostKinds) : ledger_(&ledger), most_(most) {}
+  // For siblings: makes no calls of its own, and decides about kinds with kJoined alone.
   Rounds() = default;
 
   // Before this, own offers wait. Once more where the other side of a pair has begun anew.
@@ -38,11 +37,11 @@ class Rounds {
   // The same, but hosts that a round holds are not let go on: ranks may differ in whether it has
   // ended. The ledger ends with it.
   void give_up() { stopped_ = true; }
-  // Not started, and nobody knows when: own classes are raw for this reason until then.
+  // Not started, and nobody knows when: own kinds are raw for this reason until then.
   void explain(std::uint16_t reason);
   bool started() const { return way_.has_value(); }
 
-  // At the root: to whom it says what is offered of classes with kJoined. Before, these wait.
+  // At the root: to whom it says what is offered of kinds with kJoined. Before, these wait.
   void join(Say siblings);
   // There is nobody any more who joins them: what holds goes on.
   void part();
@@ -59,7 +58,7 @@ class Rounds {
   bool take(const Commit& commit);
 
  private:
-  struct Class {
+  struct Kind {
     std::optional<Offer> own;
     std::map<int, Offer> of_children;
     std::optional<Offer> said;      // up
@@ -73,29 +72,29 @@ class Rounds {
     std::set<int> awaited;  // children whose limit has not come
   };
 
-  // The class that others speak of, made if it is new; null: there would be too many.
-  Class* known(std::uint64_t key);
+  // The kind that others speak of, made if it is new; null: there would be too many.
+  Kind* known(std::uint64_t key);
   // Whom to tell what the subtree offers and where it stops; null: nobody.
   const Say* above(std::uint64_t key) const;
   bool decides(std::uint64_t key) const;
-  std::optional<Offer> of_subtree(const Class& of) const;
-  void pass_on(std::uint64_t key, Class& of);
-  void look(std::uint64_t key, Class& of);
-  void looked(std::uint64_t key, Class& of);
-  void begin(std::uint64_t key, Class& of, bool is_urgent);
-  void freeze(std::uint64_t key, Class& of, bool is_urgent);
-  void await_children(Class& of);
-  void answered(std::uint64_t key, Class& of);
-  void finish(Class& of, const Commit& commit);
+  std::optional<Offer> of_subtree(const Kind& of) const;
+  void pass_on(std::uint64_t key, Kind& of);
+  void look(std::uint64_t key, Kind& of);
+  void looked(std::uint64_t key, Kind& of);
+  void begin(std::uint64_t key, Kind& of, bool is_urgent);
+  void freeze(std::uint64_t key, Kind& of, bool is_urgent);
+  void await_children(Kind& of);
+  void answered(std::uint64_t key, Kind& of);
+  void finish(Kind& of, const Commit& commit);
 
   Ledger* ledger_ = nullptr;
-  const std::size_t most_ = kMostClasses;
+  const std::size_t most_ = kMostKinds;
   Say siblings_;
   std::set<int> dropped_;
   std::optional<Way> way_;
   bool stopped_ = false;
   std::uint16_t reason_ = 0;
-  std::map<std::uint64_t, Class> classes_;
+  std::map<std::uint64_t, Kind> kinds_;
 };
 
 }  // namespace thinwire::nccl::agree

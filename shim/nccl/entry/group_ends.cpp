@@ -45,8 +45,8 @@ void settle(const Group& of) {
   for (const Numbered& each : of.numbered) each.coder->settle(each);
 }
 
-// How many of each class it has.
-void count_classes(const Group& of) {
+// How many of each kind it has.
+void count_kinds(const Group& of) {
   for (const Numbered& each : of.numbered) {
     if (each.of != nullptr) each.of->count_in_group();
   }
@@ -68,7 +68,7 @@ bool lacks_memory(const Group& of) {
   return (tries || is_larger) && !is_captured;
 }
 
-// Before what a trial of it measures is offered.
+// Before what a sample encode of it measures is offered.
 void reserve_memory(Group& of) {
   if (!lacks_memory(of)) return;
   std::ranges::sort(of.numbered, std::greater(), [](const Numbered& each) {
@@ -104,7 +104,7 @@ void note_all_finalized(const Group& of, ncclResult_t result) {
 
 void forget_watched(Group& of) {
   for (const Planned& each : of.watched) {
-    for (Plan* const plan : {each.decision.plan, each.decision.result_trial}) {
+    for (Plan* const plan : {each.decision.plan, each.decision.result_sample}) {
       if (plan != nullptr) plan->users.fetch_sub(1);
     }
   }
@@ -191,7 +191,7 @@ ncclResult_t carry_out(Group& of) {
     of.clear();
     return THINWIRE_PASS(GroupEnd);
   }
-  count_classes(of);
+  count_kinds(of);
   allowed([&] { reserve_memory(of); });
   enqueue_before(of.watched);
   enqueue_before(of.coded);

@@ -96,25 +96,25 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   return made;
 }
 
-// A class is named by its size within a factor of two.
+// A kind is named by its size within a factor of two.
 void note_news(const Planned& planned) {
   const Call& call = planned.call;
   const Decision& decision = planned.decision;
   const agree::Value& value = *decision.turn->news;
-  // As in class_key(): of the others the root makes no difference.
+  // As in kind_key(): of the others the root makes no difference.
   const bool is_named_by_peer = call.is_message() || call.does(kOfRoot);
-  note_verdict(*planned.communicator,
-               {.operation = call.operation,
-                .dtype = decision.dtype,
-                .least_bytes = std::bit_floor(call.elements * element_bytes(call.type)),
-                .codec = decision.codec,
-                .peer = is_named_by_peer ? call.peer : -1,
-                .probation = value.decided,
-                .raw_ns = value.raw_ns,
-                .coded_ns = value.coded_ns,
-                .raw_mean_ns = value.raw_mean_ns,
-                .coded_mean_ns = value.coded_mean_ns,
-                .codes = value.codes});
+  note_timing(*planned.communicator,
+              {.operation = call.operation,
+               .dtype = decision.dtype,
+               .least_bytes = std::bit_floor(call.elements * element_bytes(call.type)),
+               .codec = decision.codec,
+               .peer = is_named_by_peer ? call.peer : -1,
+               .timing_round = value.decided,
+               .raw_ns = value.raw_ns,
+               .coded_ns = value.coded_ns,
+               .raw_mean_ns = value.raw_mean_ns,
+               .coded_mean_ns = value.coded_mean_ns,
+               .codes = value.codes});
 }
 
 // A group may yet be only simulated.

@@ -11,7 +11,7 @@ ncclResult_t go_at_once(const Call& call);
 
 ncclResult_t go_raw(const Call& call, Communicator& communicator);
 
-// Calls NCCL; also enqueues the trial encode and the timers that the decision asks for.
+// Calls NCCL; also enqueues the sample encode and the timers that the decision asks for.
 ncclResult_t go_watched(Planned planned);
 
 ncclResult_t go_coded(Planned planned);

@@ -123,7 +123,7 @@ std::string as_json(const Communicators& all, const std::string& rank) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
         << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
         << "\", \"operations\": {" << operations_as_json(*each)
-        << "}, \"timed\": " << verdicts_as_json(*each) << connections_as_json(*each)
+        << "}, \"timed\": " << timings_as_json(*each) << connections_as_json(*each)
         << memory_as_json(*each) << '}';
     separator = ", ";
   }
@@ -164,7 +164,7 @@ std::string as_text(const Communicators& all, const std::string& rank) {
       }
       out << ", raw " << raw_by_reason(counters) << '\n';
     }
-    out << verdicts_as_text(*each) << connections_as_text(*each) << memory_as_text(*each);
+    out << timings_as_text(*each) << connections_as_text(*each) << memory_as_text(*each);
   }
   out << not_taken_as_text();
   return out.str();

@@ -7,69 +7,70 @@
 namespace thinwire::nccl {
 namespace {
 
-// As many trials as show how much calls of a class differ; then ever fewer, as each costs an encode
-// and some rank may never make such calls.
+// As many sample encodes as show how much calls of a kind differ; then ever fewer, as each costs an
+// encode and some rank may never make such calls.
 constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
 // Messages that are compared, whose types may take turns.
 constexpr std::uint64_t kCompared = 8;
-choose::ProbationTimes times_of(const agree::Value& value) {
+choose::RoundTimes times_of(const agree::Value& value) {
   return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
 }
 
 }  // namespace
 
-void Class::note_type(std::uint32_t dtype) {
+void Kind::note_type(std::uint32_t dtype) {
   alike_ = dtype == dtype_ ? alike_ + 1 : 1;
   dtype_ = dtype;
   ++messages_;
 }
 
-bool Class::is_of_one_type() const {
+bool Kind::is_of_one_type() const {
   if (messages_ == 0 || alike_ >= kWhileRaw) return true;
   return alike_ == messages_ && messages_ >= kCompared;
 }
 
-bool Class::wants_trial(std::uint16_t reason) {
+bool Kind::wants_sample(std::uint16_t reason) {
   const std::uint64_t call = raw_calls_++;
   if (reason == agree::kNotSmaller) {
-    if (++not_smaller_ < to_trial_.load(std::memory_order_relaxed)) return false;
+    if (++not_smaller_ < to_sample_.load(std::memory_order_relaxed)) return false;
     not_smaller_ = 0;
     return true;
   }
   return call < kFirstTrials || (call >= kWhileUndecided && std::has_single_bit(call));
 }
 
-bool Class::looks_for_memory() {
+bool Kind::looks_for_memory() {
   if (!vetoed_ || ++short_ < to_look_) return false;
   short_ = 0;
   to_look_ = std::min(2 * to_look_, kMostShort);
   return true;
 }
 
-// Which of a probation's calls this one is. Numbers of probations go up with those of calls, but
-// where calls are taken back.
-std::uint64_t Class::position_in(std::uint16_t probation) {
+// Which of a timing round's calls this one is. Numbers of timing rounds go up with those of calls,
+// but where calls are taken back.
+std::uint64_t Kind::position_in(std::uint16_t timing_round) {
   constexpr std::size_t kKept = 8;
-  while (!begun_.empty() && begun_.back().probation > probation) begun_.pop_back();
-  if (begun_.empty() || begun_.back().probation < probation) begun_.push_back({probation, turns_});
+  while (!begun_.empty() && begun_.back().timing_round > timing_round) begun_.pop_back();
+  if (begun_.empty() || begun_.back().timing_round < timing_round)
+    begun_.push_back({timing_round, turns_});
   if (begun_.size() > kKept) begun_.erase(begun_.begin());
   return turns_++ - begun_.back().turn;
 }
 
-Turn Class::turn(const agree::Value& value, bool once) {
+Turn Kind::turn(const agree::Value& value, bool once) {
   Turn turn{.codes = value.codes};
-  const std::uint64_t position = position_in(value.probation);
-  if (value.probation > value.decided) {
+  const std::uint64_t position = position_in(value.timing_round);
+  if (value.timing_round > value.decided) {
     const auto place = [&](std::uint64_t at) {
-      return choose::place_in_probation(at, value.probation, value.calls);
+      return choose::position_in_round(at, value.timing_round, value.calls);
     };
     turn.is_before_timed = place(position + 1).is_timed;
     turn.begins = position == 0;
-    const choose::ProbationPlace here = place(position);
+    const choose::RoundPosition here = place(position);
     if (!here.is_timed) return turn;
     turn.codes = here.is_other_way != value.codes;
-    turn.probation = value.probation;
+    turn.timing_round = value.timing_round;
     turn.calls = value.calls;
     return turn;
   }
@@ -86,40 +87,40 @@ Turn Class::turn(const agree::Value& value, bool once) {
   const std::uint64_t to_watched = choose::calls_to_a_watched_one(confirmed_);
   turn.is_before_timed = (turns_ + 1) % to_watched == 0;
   if (turns_ % to_watched == 0) {
-    turn.probation = value.decided;
+    turn.timing_round = value.decided;
     turn.took = times_of(value);
   }
   return turn;
 }
 
-void Class::end_group() {
+void Kind::end_group() {
   if (grouped_ > span_.load(std::memory_order_relaxed)) span_ = grouped_;
   grouped_ = 0;
 }
 
-void Class::offer() {
+void Kind::offer() {
   own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
   channel_->offer(key_, own_);
 }
 
-void Class::measured(std::uint32_t needed, bool again, std::uint32_t dtype) {
+void Kind::measured(std::uint32_t needed, bool again, std::uint32_t dtype) {
   if (vetoed_) return;
   take_need(needs_.take(needed, again), dtype);
 }
 
-void Class::spills() {
+void Kind::spills() {
   if (!vetoed_) take_need(needs_.spill(), own_.dtype);
 }
 
-void Class::take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype) {
-  to_trial_.store(kWhileRaw << needs_.times_in_vain(), std::memory_order_relaxed);
+void Kind::take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype) {
+  to_sample_.store(kWhileRaw << needs_.times_in_vain(), std::memory_order_relaxed);
   if (!offered) return;
   own_.needed = *offered;
   own_.dtype = static_cast<std::uint8_t>(dtype);
   offer();
 }
 
-void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
+void Kind::watch(const Turn& turn, std::uint64_t nanoseconds) {
   if (nanoseconds == 0) return;
   if (watched_ == 0) {
     watched_times_ = {};
@@ -132,17 +133,17 @@ void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
   const bool is_overtaken =
       choose::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
       choose::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
-  if (is_overtaken) ask(turn.probation);
+  if (is_overtaken) ask(turn.timing_round);
 }
 
-void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
+void Kind::timed(const Turn& turn, std::uint64_t nanoseconds) {
   if (turn.calls == 0) return watch(turn, nanoseconds);
   watched_ = 0;
-  if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
+  if (turn.timing_round != seen_.timing_round) seen_ = {.timing_round = turn.timing_round};
   seen_.times[turn.codes ? 1 : 0].add(nanoseconds);
   seen_.means[turn.codes ? 1 : 0].add(nanoseconds);
   if (++seen_.calls != 2U * turn.calls || vetoed_) return;
-  own_.timed = turn.probation;
+  own_.timed = turn.timing_round;
   own_.raw_ns = seen_.times[0].get();
   own_.coded_ns = seen_.times[1].get();
   own_.raw_mean_ns = seen_.means[0].get();
@@ -150,22 +151,22 @@ void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
   offer();
 }
 
-void Class::ask(std::uint16_t probation) {
-  if (vetoed_ || own_.asks > probation) return;
-  own_.asks = static_cast<std::uint16_t>(probation + 1);
+void Kind::ask(std::uint16_t timing_round) {
+  if (vetoed_ || own_.asks > timing_round) return;
+  own_.asks = static_cast<std::uint16_t>(timing_round + 1);
   offer();
 }
 
-void Class::veto(std::uint16_t reason) {
+void Kind::veto(std::uint16_t reason) {
   if (std::exchange(vetoed_, true)) return;
   own_.needed = 0;
   own_.veto = reason;
   offer();
 }
 
-void Class::suspend_veto() { vetoed_ = false; }
+void Kind::suspend_veto() { vetoed_ = false; }
 
-void Class::lift_veto() {
+void Kind::lift_veto() {
   if (vetoed_ || own_.veto == 0) return;
   own_.veto = 0;
   own_.needed = needs_.offered();

@@ -16,15 +16,15 @@
 
 namespace thinwire::nccl {
 
-// How one call of a class goes whose blocks would fit.
+// How one call of a kind goes whose blocks would fit.
 struct Turn {
   bool codes = true;
-  std::uint16_t probation = 0;         // not 0: it is timed, in this one
-  std::uint16_t calls = 0;             // that the probation times of each way; 0: it is over
-  choose::ProbationTimes took{};       // what came of it then
-  bool asks = false;                   // it is time for another probation
-  bool is_before_timed = false;        // the class's next call is timed
-  bool begins = false;                 // it is the first one of a probation
+  std::uint16_t timing_round = 0;      // not 0: it is timed, in this one
+  std::uint16_t calls = 0;             // that the timing round times of each way; 0: it is over
+  choose::RoundTimes took{};           // what came of it then
+  bool asks = false;                   // it is time for another timing round
+  bool is_before_timed = false;        // the kind's next call is timed
+  bool begins = false;                 // it is the first one of a timing round
   const agree::Value* news = nullptr;  // a decision that has not been seen before
 };
 
@@ -34,10 +34,10 @@ struct Working {
   bool is_none() const { return device_bytes == 0 && workspace_bytes == 0; }
 };
 
-class Class {
+class Kind {
  public:
   // `guarded`: it is coded only where that is faster, as timed.
-  Class(agree::Channel& channel, std::uint64_t key, bool guarded)
+  Kind(agree::Channel& channel, std::uint64_t key, bool guarded)
       : channel_(&channel), key_(key), guarded_(guarded) {
     own_.asks = guarded ? 1 : 0;
   }
@@ -49,16 +49,16 @@ class Class {
 
   // Notes the type by which a sender calls its next message. is_of_one_type(): whether all so far
   // were called so, some of them at the least, or as many of the latest ones as lie between two
-  // trials of a class that did not get smaller.
+  // sample encodes of a kind that did not get smaller.
   void note_type(std::uint32_t dtype);
   bool is_of_one_type() const;
   // Whether this call, which goes raw for `reason`, is encoded beside to learn its size.
-  bool wants_trial(std::uint16_t reason);
+  bool wants_sample(std::uint16_t reason);
 
   // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
   // for each of the calls that have one. `once`: what was decided is never asked for again.
   Turn turn(const agree::Value& value, bool once);
-  // Sets whether the next call of this class is timed; returns the old answer.
+  // Sets whether the next call of this kind is timed; returns the old answer.
   bool waits(bool for_next) { return std::exchange(waits_, for_next); }
   // Undoes turn(): the last call was only simulated (ncclGroupSimulateEnd). A timing round that
   // began with it is undone too.
@@ -69,31 +69,32 @@ class Class {
   // Counts one call of the group that is ending. end_group(): the group has ended.
   void count_in_group() { ++grouped_; }
   void end_group();
-  // Memory for the largest call, from the first trial on; none once it has to stay raw here.
+  // Memory for the largest call, from the first sample encode on; none once it has to stay raw
+  // here.
   Working working() const { return vetoed_ ? Working{} : working_; }
   // Sets what any of the messages, whose types may change, has taken.
   void set_working(const Working& working) {
     working_.device_bytes = std::max(working_.device_bytes, working.device_bytes);
     working_.workspace_bytes = std::max(working_.workspace_bytes, working.workspace_bytes);
   }
-  // True if this rank looks for memory again now: it is the one for want of which the class is raw,
+  // True if this rank looks for memory again now: it is the one for want of which the kind is raw,
   // and what it lacked may have been given back.
   bool looks_for_memory();
-  // True for the first coded call of the class.
+  // True for the first coded call of the kind.
   bool is_first_coded() { return !std::exchange(has_coded_, true); }
   bool is_untried() const { return !vetoed_ && working_.is_none(); }
 
   // ---- Of whoever reports, one at a time ----
 
   // Notes what blocks needed in 512ths, as values of that type; `again`: the earlier ones count no
-  // more, as the class was raw.
+  // more, as the kind was raw.
   void measured(std::uint32_t needed, bool again, std::uint32_t dtype = 0);
-  // A call spills blocks, so large that no other may: the class goes raw at once.
+  // A call spills blocks, so large that no other may: the kind goes raw at once.
   void spills();
   // Notes what a timed call took; 0: nobody knows.
   void timed(const Turn& turn, std::uint64_t nanoseconds);
-  // Requests the timing round after `probation`.
-  void ask(std::uint16_t probation);
+  // Requests the timing round after `timing_round`.
+  void ask(std::uint16_t timing_round);
   // It has to stay raw here.
   void veto(std::uint16_t reason);
   // There is memory again, of which it is taken; before that the veto is only out of the way.
@@ -102,24 +103,24 @@ class Class {
 
  private:
   struct Begun {
-    std::uint16_t probation;
+    std::uint16_t timing_round;
     std::uint64_t turn;  // the first one
   };
   // Times of the last timing round that something was timed of.
   struct Seen {
-    std::uint16_t probation = 0;
+    std::uint16_t timing_round = 0;
     std::uint32_t calls = 0;
     choose::TypicalTime times[2] = {};  // raw, coded
     choose::MeanTime means[2] = {};
   };
 
-  // Calls after which a class that did not get smaller is tried again: data changes its nature
+  // Calls after which a kind that did not get smaller is tried again: data changes its nature
   // seldom.
   static constexpr std::uint64_t kWhileRaw = 256;
   // The same for one that had no memory: the first time, and then twice as many up to the most.
   static constexpr std::uint64_t kWhileShort = 1024, kMostShort = 1 << 16;
 
-  std::uint64_t position_in(std::uint16_t probation);
+  std::uint64_t position_in(std::uint16_t timing_round);
   void offer();
   void take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype);
   void watch(const Turn& turn, std::uint64_t nanoseconds);
@@ -133,8 +134,8 @@ class Class {
   std::uint64_t raw_calls_ = 0;
   std::uint64_t short_ = 0;  // of memory, since the last look
   std::uint64_t to_look_ = kWhileShort;
-  std::uint64_t not_smaller_ = 0;                   // since the last trial
-  std::atomic<std::uint64_t> to_trial_{kWhileRaw};  // of so many of these one
+  std::uint64_t not_smaller_ = 0;                    // since the last sample encode
+  std::atomic<std::uint64_t> to_sample_{kWhileRaw};  // of so many of these one
   std::uint32_t grouped_ = 0;
   std::uint64_t turns_ = 0;
   std::vector<Begun> begun_;
@@ -165,10 +166,10 @@ class Track {
   void take_back() { --next_; }
   // All so far have been made for good.
   void settle() { channel_.settle(next_); }
-  Class& of(std::uint64_t key, bool guarded) {
+  Kind& of(std::uint64_t key, bool guarded) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;
-    last_ = &classes_.try_emplace(key, channel_, key, guarded).first->second;
+    last_ = &kinds_.try_emplace(key, channel_, key, guarded).first->second;
     return *last_;
   }
 
@@ -176,8 +177,8 @@ class Track {
   agree::Channel& channel_;
   std::uint64_t next_ = 0;
   std::uint64_t last_key_ = 0;
-  Class* last_ = nullptr;
-  std::unordered_map<std::uint64_t, Class> classes_;
+  Kind* last_ = nullptr;
+  std::unordered_map<std::uint64_t, Kind> kinds_;
 };
 
 }  // namespace thinwire::nccl

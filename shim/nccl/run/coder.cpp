@@ -12,7 +12,7 @@
 namespace thinwire::nccl {
 namespace {
 
-// Calls between two of a class, whose ends are noted: those of a step of training, about.
+// Calls between two of a kind, whose ends are noted: those of a step of training, about.
 constexpr std::uint32_t kListened = 64;
 
 // It may be another rank's veto, and is what came over a socket.
@@ -97,12 +97,13 @@ Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
   return made;
 }
 
-// A trial can be left out. Where other ranks may code the call this one must not make it raw.
+// A sample encode can be left out. Where other ranks may code the call this one must not make it
+// raw.
 void Coder::decide_without_memory(Decision& made) {
-  for (Plan* const plan : {made.plan, made.result_trial}) {
+  for (Plan* const plan : {made.plan, made.result_sample}) {
     if (plan != nullptr) plan->users.fetch_sub(1);
   }
-  made.plan = made.result_trial = nullptr;
+  made.plan = made.result_sample = nullptr;
   made.turn.reset();
   if (made.reason == 0) made.reason = TW_RAW_NO_MEMORY;
   if (made.is_raw || !may_code()) return;
@@ -110,7 +111,7 @@ void Coder::decide_without_memory(Decision& made) {
   set_error(made.failure);
 }
 
-std::optional<agree::Value> Coder::value_of(Class& of, Decision& made) {
+std::optional<agree::Value> Coder::value_of(Kind& of, Decision& made) {
   const agree::Answer answer = of.value(made.numbered.number);
   if (answer.outcome == agree::Outcome::kKnown) return answer.value;
   const bool aborted = answer.outcome == agree::Outcome::kAborted;
@@ -128,8 +129,8 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     const bool guarded = exchange == 0 && !settings().force;
-    const std::uint64_t name = class_key(call, key, static_cast<unsigned>(exchange));
-    Class& of = made.numbered.track->of(name | joined, guarded);
+    const std::uint64_t name = kind_key(call, key, static_cast<unsigned>(exchange));
+    Kind& of = made.numbered.track->of(name | joined, guarded);
     made.of[exchange] = &of;
     const std::optional<agree::Value> value = value_of(of, made);
     if (!value) return;
@@ -168,7 +169,7 @@ void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
 bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
   // A capacity that cannot follow the data would spill at every replay of data that has changed.
   const bool fits = settings().codecs[made.codec].has_fixed_size();
-  const bool is_timed = value.decided == 0 && value.probation != 0;
+  const bool is_timed = value.decided == 0 && value.timing_round != 0;
   if (!fits || is_timed) made.reason = kCaptured;
   if (made.reason == 0 && !value.codes) made.reason = kNotFaster;
   return made.reason != 0;
@@ -178,7 +179,7 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
   made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
   if (made.turn->asks) {
     const std::lock_guard lock(mutex_);
-    made.of[0]->ask(value.probation);
+    made.of[0]->ask(value.timing_round);
   }
   const bool waits = made.turn->is_before_timed;
   if (made.of[0]->waits(waits)) --waiting_;
@@ -189,7 +190,7 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
     listens_ = 0;
   }
   if (made.turn->codes) return false;
-  made.reason = value.probation > value.decided ? kBeingTimed : kNotFaster;
+  made.reason = value.timing_round > value.decided ? kBeingTimed : kNotFaster;
   return true;
 }
 
@@ -198,7 +199,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   const bool undecided = value.reason == agree::kUndecided;
   made.reason = reason_of(value);
   if (call.is_captured()) {
-    // A trial would be one at every replay.
+    // A sample encode would be one at every replay.
     if (undecided) made.reason = kCaptured;
     return;
   }
@@ -224,10 +225,10 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     made.reason = kSiblingsUnknown;
     return;
   }
-  // If types take turns, some messages would be spilled at once, and the class raw again.
+  // If types take turns, some messages would be spilled at once, and the kind raw again.
   const bool takes_any = undecided && settings().codecs[made.codec].lossless;
   if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;
-  const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_trial(value.reason);
+  const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_sample(value.reason);
   if (!tries || !reserve(call, key, made)) return;
   if (!call.reads(rank_)) {
     const std::lock_guard lock(mutex_);
@@ -247,7 +248,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     return;
   }
   key.flags = TW_STREAM_TRIAL_RESULT;
-  made.result_trial = plans_.take(stream_comm_, key, &why);
+  made.result_sample = plans_.take(stream_comm_, key, &why);
 }
 
 bool Coder::keeps_results(const Call& call) {

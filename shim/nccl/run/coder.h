@@ -33,8 +33,8 @@ struct Numbered {
   Coder* coder = nullptr;
   Track* track = nullptr;
   std::uint64_t number = 0;
-  Class* of = nullptr;    // none where it cannot be coded
-  bool has_turn = false;  // of its class
+  Kind* of = nullptr;     // none where it cannot be coded
+  bool has_turn = false;  // of its kind
   cudaStream_t stream = nullptr;
   bool is_captured = false;
 };
@@ -44,27 +44,27 @@ struct Decision {
   ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
   int reason = 0;                      // why it goes raw; 0: coded
   std::uint64_t number = 0;            // as slots have it
-  Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
-  Plan* result_trial = nullptr;        // of the second exchange, after the raw call
+  Plan* plan = nullptr;  // of a coded call, or of a sample encode; given back with the flight
+  Plan* result_sample = nullptr;  // of the second exchange, after the raw call
   Numbered numbered;
-  Class* of[2] = {};
+  Kind* of[2] = {};
   std::optional<Turn> turn{};  // where its blocks would fit
-  bool again = false;          // a trial of what was raw
+  bool again = false;          // a sample encode of what was raw
   std::uint32_t dtype = 0;     // of what is encoded, tw_dtype
   unsigned codec = 0;          // of Settings::codecs
   int rule = -1;               // of the policy, that took it
   bool is_raw = false;         // as the ranks have agreed, or have not agreed yet
   bool coded() const { return failure == ncclSuccess && reason == 0; }
-  bool is_timed() const { return turn && turn->probation != 0; }
+  bool is_timed() const { return turn && turn->timing_round != 0; }
 };
 
 // A call of a group that could be coded.
 struct Grouped {
-  Class* of;
+  Kind* of;
   cudaStream_t stream;
 };
 
-enum class Part { kCall, kTrial, kResultTrial };
+enum class Part { kCall, kSample, kResultSample };
 
 class Coder {
  public:
@@ -90,11 +90,11 @@ class Coder {
   // far, so that reserve_together() must be called.
   void count_in_group() { ++grouped_; }
   bool end_group() { return std::exchange(grouped_, 0) > most_reserved_; }
-  // Memory for a group's calls on this communicator, of those classes, all at once: before the
-  // ranks agree to code them, or a class vetoes that. Largest first.
+  // Memory for a group's calls on this communicator, of those kinds, all at once: before the
+  // ranks agree to code them, or a kind vetoes that. Largest first.
   void reserve_together(std::span<const Grouped> calls);
 
-  // Whether the ranks may have agreed to code calls of some class, for all that this one knows.
+  // Whether the ranks may have agreed to code calls of some kind, for all that this one knows.
   bool may_code() const { return has_reserved_; }
 
   std::mutex& mutex() { return mutex_; }
@@ -173,8 +173,8 @@ class Coder {
   bool is_joined(const Call& call) const;
   // Applies the policy to a call, once nodes are known: why it goes raw, or 0.
   int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
-  // The value of a class at the call's number; none: what is made fails.
-  std::optional<agree::Value> value_of(Class& of, Decision& made);
+  // The value of a kind at the call's number; none: what is made fails.
+  std::optional<agree::Value> value_of(Kind& of, Decision& made);
   void decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made);
   void decide_message(const Call& call, Decision& made);
   // With that value, which has a capacity.
@@ -194,12 +194,12 @@ class Coder {
   // Whether the GPU has room for so much of this library's and for what NCCL takes for connections,
   // beside what is left to the program. Says once in a process where it has not.
   bool has_room(std::uint64_t own, const Connections& missing) const;
-  // Looks again for room, before the first compressed call of a class that the ranks have agreed
+  // Looks again for room, before the first compressed call of a kind that the ranks have agreed
   // on: a veto if it is gone since.
   void look_for_room_again(const Call& call, const PlanKey& key, const Decision& made);
   int lacks(const Call& call, PlanKey key, const Decision& made);
   bool reserve(const Call& call, const PlanKey& key, const Decision& made);
-  // Finds what the largest call of its class takes at most, as this one is planned; `key` becomes
+  // Finds what the largest call of its kind takes at most, as this one is planned; `key` becomes
   // that one's. Returns why there is no such plan, or 0.
   int largest_needs(const Call& call, PlanKey& key, Working& needs);
   // Likewise of a message that comes, as whatever it may be sent.
@@ -224,12 +224,12 @@ class Coder {
   bool serve(Lent& lent, void* mailbox);
   // A block of that chunk is about to be carried.
   void note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const;
-  // Tells the class, before the call is complete.
+  // Tells the kind, before the call is complete.
   static void report_spilling(Lent& lent);
   // Takes back what graphs that have ended were lent. Whether others live.
   bool reap_captured(Lent& lent);
-  // For times of a call of that class, or of no one's; null: no memory.
-  Flight* take_clock(Class* of);
+  // For times of a call of that kind, or of no one's; null: no memory.
+  Flight* take_clock(Kind* of);
   bool enqueue_time(const Call& call, Flight* clock, int at);
   void keep_end(const Call& call, Flight* clock);
   // Takes the end of a call that is timed, or a mere end.
@@ -267,7 +267,7 @@ class Coder {
   Connected connected_{rank_, ranks_};
   Plans plans_;
   std::uint32_t listens_ = 0;  // to the ends of so many calls more
-  std::uint32_t waiting_ = 0;  // classes whose next call is timed
+  std::uint32_t waiting_ = 0;  // kinds whose next call is timed
   std::size_t grouped_ = 0, most_reserved_ = 0;
   std::uint64_t reservations_ = 0;
 
@@ -287,7 +287,7 @@ class Coder {
   std::atomic<bool> aborted_{false};
   std::vector<Lent*> served_;  // of the service thread
 
-  std::atomic<bool> has_reserved_{false};  // for some class, so that it may have been offered
+  std::atomic<bool> has_reserved_{false};  // for some kind, so that it may have been offered
   std::atomic<ncclResult_t> error_{ncclSuccess};
   std::atomic<int> connected_ranks_{0};
   std::atomic<std::uint64_t> connected_bytes_{0};

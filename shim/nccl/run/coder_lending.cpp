@@ -69,7 +69,7 @@ Where Coder::lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* 
 
 // All ranks have agreed on this call, which is slow; on later ones they can agree anew.
 void Coder::leave_device(const Decision& decision) {
-  for (Class* const of : decision.of) {
+  for (Kind* const of : decision.of) {
     if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
   }
   static std::atomic<bool> said{false};
@@ -81,7 +81,7 @@ void Coder::leave_device(const Decision& decision) {
 
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                        Counters* counters, tw_stream_call* made) {
-  Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
+  Plan* const plan = part == Part::kResultSample ? decision.result_sample : decision.plan;
   if (failed_ || ended_) {
     plan->users.fetch_sub(1);
     return nullptr;
@@ -115,9 +115,9 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   }
   if (where == Where::kOnHost) leave_device(decision);
   flight->plan = plan;
-  flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
-  flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
-  flight->is_trial = part != Part::kCall;
+  flight->of[0] = part == Part::kResultSample ? nullptr : decision.of[0];
+  flight->of[1] = part == Part::kSample ? nullptr : decision.of[1];
+  flight->is_sample = part != Part::kCall;
   flight->dtype = decision.dtype;
   flight->again = decision.again;
   flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;

@@ -11,7 +11,7 @@
 namespace thinwire::nccl {
 
 void Coder::decide_message(const Call& call, Decision& made) {
-  Class& of = made.numbered.track->of(message_key(call), !settings().force);
+  Kind& of = made.numbered.track->of(message_key(call), !settings().force);
   made.of[0] = &of;
   if (call.operation == kSend) of.note_type(dtype_of(call.type));
   const std::optional<agree::Value> value = value_of(of, made);

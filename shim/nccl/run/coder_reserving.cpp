@@ -1,4 +1,4 @@
-// Memory, a thread, and connections that classes need before ranks agree to code their calls.
+// Memory, a thread, and connections that kinds need before ranks agree to code their calls.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -66,7 +66,7 @@ int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
   return 0;
 }
 
-// Finds what the largest call of the class lacks here, so that the ranks must not agree to code it.
+// Finds what the largest call of the kind lacks here, so that the ranks must not agree to code it.
 // Returns a veto; 0: it lacks nothing.
 int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
   if (unable_ != TW_OK) return TW_RAW_NO_MEMORY;
@@ -98,22 +98,22 @@ bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) 
   if (failed_ || ended_) return false;
   const int veto = lacks(call, key, made);
   if (veto == 0) has_reserved_ = true;
-  for (Class* const of : made.of) {
+  for (Kind* const of : made.of) {
     if (of == nullptr) continue;
     veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));
   }
   return veto == 0;
 }
 
-// Whether the class is raw for this rank's want of memory or of a thread, and it is time to see if
+// Whether the kind is raw for this rank's want of memory or of a thread, and it is time to see if
 // that has ended.
 bool Coder::looks_for_memory(const Decision& made) {
   bool looks = false;
-  for (Class* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
+  for (Kind* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
   if (!looks) return false;
   most_reserved_ = 0;  // groups ask again, too
   const std::lock_guard lock(mutex_);
-  for (Class* const of : made.of) {
+  for (Kind* const of : made.of) {
     if (of != nullptr) of->suspend_veto();
   }
   return true;
@@ -144,7 +144,8 @@ bool Coder::has_room(std::uint64_t own, const Connections& missing) const {
   return false;
 }
 
-// Between a trial and the first compressed call the program may have taken what was free then.
+// Between a sample encode and the first compressed call the program may have taken what was free
+// then.
 void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_ || connected_.are_made(false)) return;
@@ -153,7 +154,7 @@ void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Deci
   if (plan == nullptr) return;
   plan->users.fetch_sub(1);
   if (has_room(0, missing_connections(call, *plan))) return;
-  for (Class* const of : made.of) {
+  for (Kind* const of : made.of) {
     if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
   }
 }

@@ -28,9 +28,9 @@ tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) loo
   return chunk;
 }
 
-// A trial sees NCCL's sums. Those of values that a codec has changed are rougher than these, by one
-// or two of the codec's steps: so much more of 512 is two bits of 32. What is too much is given
-// back by what calls need.
+// A sample encode sees NCCL's sums. Those of values that a codec has changed are rougher than
+// these, by one or two of the codec's steps: so much more of 512 is two bits of 32. What is too
+// much is given back by what calls need.
 constexpr std::uint32_t kRougher = 32;
 
 // Bytes that a call spills, times the ranks that get them, from which on it is much: 8 ms at 1
@@ -114,11 +114,11 @@ void Coder::note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const {
 void Coder::report_spilling(Lent& lent) {
   if (!std::exchange(lent.spilling.is_news, false)) return;
   for (const Flight* each = lent.first(); each != nullptr; each = each->next) {
-    const bool is_it = each->plan != nullptr && !each->is_trial && !each->is_receive &&
+    const bool is_it = each->plan != nullptr && !each->is_sample && !each->is_receive &&
                        each->number == lent.spilling.call;
     if (!is_it) continue;
     // The second exchange of an Allreduce tells all the same.
-    Class* const of = each->of[lent.spilling.is_to_all && each->of[1] != nullptr ? 1 : 0];
+    Kind* const of = each->of[lent.spilling.is_to_all && each->of[1] != nullptr ? 1 : 0];
     if (of != nullptr) of->spills();
     return;
   }
@@ -218,13 +218,13 @@ void Coder::note_failure(ncclResult_t failure, const char* why) {
 void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
   if (status != TW_OK) return note_failure(status);
   for (const int exchange : {0, 1}) {
-    Class* const of = flight.of[exchange];
-    if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;
-    const bool exact_sum = flight.is_trial && exchange == 1 && flight.sizes_follow_error;
+    Kind* const of = flight.of[exchange];
+    if (of == nullptr || !(flight.is_sample || report.encoded > 0)) continue;
+    const bool exact_sum = flight.is_sample && exchange == 1 && flight.sizes_follow_error;
     of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again, flight.dtype);
   }
   Counters& counters = *flight.counters;
-  if (flight.is_trial) return add(counters.trials, 1);
+  if (flight.is_sample) return add(counters.trials, 1);
   add(counters.frames, report.encoded - report.spilled_out);
   add(counters.difference_bytes, report.difference_bytes);
   add(counters.spilled_blocks, report.spilled_out);

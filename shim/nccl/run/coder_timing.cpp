@@ -20,7 +20,7 @@ std::uint64_t time_of(const Flight& clock, int at) {
 
 }  // namespace
 
-Flight* Coder::take_clock(Class* of) {
+Flight* Coder::take_clock(Kind* of) {
   Flight* const clock = flights_.take(kTimeBytes);
   if (clock == nullptr) return nullptr;
   clock->plan = nullptr;

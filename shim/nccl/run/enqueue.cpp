@@ -244,11 +244,11 @@ void give_up(const Rest& rest) {
 
 namespace {
 
-void enqueue_trial(const Planned& tried, Part part) {
+void enqueue_sample(const Planned& tried, Part part) {
   Locked locked({&tried, 1});
   Batch& own = locked.batch_of();
   if (!prepare({&tried, 1}, part, own)) {
-    for (Class* const of : tried.decision.of) {
+    for (Kind* const of : tried.decision.of) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
     }
   } else if (enqueue(own.calls) != ncclSuccess) {
@@ -261,9 +261,9 @@ void enqueue_trial(const Planned& tried, Part part) {
 void enqueue_before(std::span<Planned> calls) {
   for (const Planned& each : calls) {
     const bool is_tried = !each.decision.coded() && each.decision.plan != nullptr;
-    if (is_tried) allowed([&] { enqueue_trial(each, Part::kTrial); });
+    if (is_tried) allowed([&] { enqueue_sample(each, Part::kSample); });
   }
-  // After all trials, whose time is not theirs.
+  // After all sample encodes, whose time is not theirs.
   for (Planned& each : calls) {
     if (!each.decision.is_timed()) continue;
     allowed([&] { each.clock = each.coder->begin_time(each.call, each.decision); });
@@ -275,8 +275,8 @@ void enqueue_behind(std::span<const Planned> calls) {
     allowed([&] { each.coder->end_time(each.call, each.clock); });
   }
   for (const Planned& each : calls) {
-    if (each.decision.result_trial == nullptr) continue;
-    allowed([&] { enqueue_trial(each, Part::kResultTrial); });
+    if (each.decision.result_sample == nullptr) continue;
+    allowed([&] { enqueue_sample(each, Part::kResultSample); });
   }
 }
 
@@ -287,7 +287,7 @@ void note_end(const Planned& planned) {
 }
 
 void leave_out_behind(const Planned& planned) {
-  Plan* const trial = planned.decision.result_trial;
+  Plan* const trial = planned.decision.result_sample;
   if (trial != nullptr) trial->users.fetch_sub(1);
 }
 

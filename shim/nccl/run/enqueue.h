@@ -58,13 +58,13 @@ ncclResult_t enqueue_rest(Rest& rest);
 // Nothing more comes of it.
 void give_up(const Rest& rest);
 
-// Enqueues what goes with a call on its stream, before it and after it: trials with a raw one, and
-// the time of any that is timed. A failure of these hinders nothing else.
+// Enqueues what goes with a call on its stream, before it and after it: sample encodes with a raw
+// one, and the time of any that is timed. A failure of these hinders nothing else.
 void enqueue_before(std::span<Planned> calls);
 void enqueue_behind(std::span<const Planned> calls);
 // Whether there is something after it.
 inline bool has_behind(const Planned& planned) {
-  return planned.clock != nullptr || planned.decision.result_trial != nullptr;
+  return planned.clock != nullptr || planned.decision.result_sample != nullptr;
 }
 // Notes the end of a call that is on its stream, which may have been a group's last one.
 void note_end(const Planned& planned);

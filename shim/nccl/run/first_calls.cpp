@@ -12,7 +12,7 @@ namespace thinwire::nccl {
 FirstCalls::FirstCalls(std::span<const Planned> calls) {
   allowed([&] {
     for (const Planned& each : calls) {
-      Class* const of = each.decision.of[0];
+      Kind* const of = each.decision.of[0];
       if (of == nullptr || each.call.is_captured() || !of->is_first_coded()) continue;
       first_.push_back({&each, free_bytes_of_gpu(each.coder->device())});
     }

@@ -1,4 +1,4 @@
-// Free memory of the GPU around calls that are the first compressed ones of their classes.
+// Free memory of the GPU around calls that are the first compressed ones of their kinds.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace thinwire::nccl {
 namespace {
 
 // Above that an Allreduce of more than two ranks costs less in two exchanges. The core's rule; it
-// is stated, since classes differ by it.
+// is stated, since kinds differ by it.
 constexpr std::uint64_t kMostGathered = 64 << 10;
 
 constexpr std::uint64_t kWhole = 512;  // a capacity that holds any block
@@ -37,7 +37,7 @@ PlanKey plan_key(const Call& call, int ranks, bool is_whole) {
   return key;
 }
 
-std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange) {
+std::uint64_t kind_key(const Call& call, const PlanKey& plan, unsigned exchange) {
   const auto octave =
       static_cast<unsigned>(std::bit_width(call.elements * element_bytes(call.type)));
   const std::uint64_t way = plan.way * 2 + exchange;

@@ -1,4 +1,4 @@
-// Keys by which all ranks know a collective: the plan that it has, and the class whose calls share
+// Keys by which all ranks know a collective: the plan that it has, and the kind whose calls share
 // a capacity. For messages see run/messages.h. Pure but for the settings, which ranks compare.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace thinwire::nccl {
 PlanKey plan_key(const Call& call, int ranks, bool is_whole);
 
 // The key of calls that need about the same capacity: the same values, by the name of a broadcast's
-// root too, in arrays of about one size, under one codec. Of the codecs of either side: a class is
+// root too, in arrays of about one size, under one codec. Of the codecs of either side: a kind is
 // asked for before it is known which side it is.
-std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange);
+std::uint64_t kind_key(const Call& call, const PlanKey& plan, unsigned exchange);
 
 // NCCL's Reduce is a pipeline that brings its root one array; in two exchanges of slots come the
 // others' shares of its block, and then their sums; in two levels those of nodes. All ranks know

@@ -70,7 +70,7 @@ std::vector<Replays::Name> Replays::take_finished() {
   return std::exchange(finished_, {});
 }
 
-// Memory that it had before it has still: calls of other classes count on it.
+// Memory that it had before it has still: calls of other kinds count on it.
 Working Lent::larger(const Area& area, const Working& needs) const {
   const std::uint64_t workspace = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
   return {.device_bytes = std::max(needs.device_bytes, area.most.device_bytes),

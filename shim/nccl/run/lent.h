@@ -23,13 +23,13 @@ struct Flight {
   std::uint64_t record_bytes = 0;
   std::uint64_t sequence = 0;  // among those of its stream
   Plan* plan = nullptr;        // none: the record has the times before and after a call
-  Class* of[2] = {};           // of its exchanges; none and no plan: the time after a call alone
+  Kind* of[2] = {};            // of its exchanges; none and no plan: the time after a call alone
   Flight* behind = nullptr;    // of the earlier call whose end is known, see Coder::begin_time()
   std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes after it
   Turn turn{};                 // of the call that is timed
-  bool is_trial = false;
+  bool is_sample = false;
   std::uint32_t dtype = 0;          // of what was encoded
-  bool again = false;               // see Class::measured()
+  bool again = false;               // see Kind::measured()
   bool sizes_follow_error = false;  // see CodecUse
   Counters* counters = nullptr;
   std::uint64_t number = 0;  // as slots have it

@@ -23,7 +23,7 @@ Choice choice_as(const Call& call, std::uint32_t dtype);
 // Whether a message of so many bytes could be coded as values of some type.
 bool could_be_coded(const Call& call);
 
-// The class of those of about one size, under the same codecs as whatever they are sent.
+// The kind of those of about one size, under the same codecs as whatever they are sent.
 std::uint64_t message_key(const Call& call);
 
 // As values of that type, of which the bytes are a whole number.

@@ -1,4 +1,4 @@
-// The capacity that blocks of a class have needed, and when that is worth an offer to the other
+// The capacity that blocks of a kind have needed, and when that is worth an offer to the other
 // ranks.
 #pragma once
 
@@ -15,10 +15,10 @@ namespace thinwire::nccl {
 // long: data that comes and goes is taken for what it needs at its most. With more comes room by
 // how much calls differ, so that data that drifts is not raised a step at a time.
 //
-// Keeps what blocks needed. After a call that spills much the class goes raw at once, before it is
-// known what would have held it; that known, the class comes back with room for it. If nothing
-// would have, trials find out when it gets smaller again: each time that this was in vain they are
-// half as many.
+// Keeps what blocks needed. After a call that spills much the kind goes raw at once, before it is
+// known what would have held it; that known, the kind comes back with room for it. If nothing
+// would have, sample encodes find out when it gets smaller again: each time that this was in vain
+// they are half as many.
 class Needs {
  public:
   static constexpr std::uint32_t kNone = 513;  // no capacity would do
@@ -26,7 +26,7 @@ class Needs {
   static constexpr std::uint64_t kLongestRun = 1 << 16;
 
   // The need of one call, in 512ths of the raw bytes; `again`: the earlier ones count no more, as
-  // the class was raw. What is to be offered now, if anything.
+  // the kind was raw. What is to be offered now, if anything.
   std::optional<std::uint16_t> take(std::uint32_t needed, bool again) {
     needed = std::min(needed, kNone);
     most_ = std::max(most_, needed);
@@ -72,7 +72,8 @@ class Needs {
   bool has_offered() const { return has_offered_; }
   std::uint16_t offered() const { return static_cast<std::uint16_t>(offered_); }
 
-  // How often a class that was raw has come back in vain: trials are so many times half as many.
+  // How often a kind that was raw has come back in vain: sample encodes are so many times half as
+  // many.
   unsigned times_in_vain() const { return in_vain_; }
 
  private:
@@ -82,7 +83,7 @@ class Needs {
   static constexpr std::uint32_t kMost = 480;
   static constexpr std::uint32_t kFall = 8;       // less than an eighth is not worth a change
   static constexpr std::uint32_t kMostRoom = 16;  // a sixteenth of what is needed
-  static constexpr std::uint64_t kFirst = 4;      // trials
+  static constexpr std::uint64_t kFirst = 4;      // sample encodes
   static constexpr unsigned kMostInVain = 8;
 
   // Half as much as calls of this run differ by.

@@ -48,7 +48,7 @@ struct Communicator {
   std::map<std::uint64_t, std::uint64_t> shrinks;  // likewise, by the ranks that it lost
   std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
-  Verdicts verdicts;
+  Timings timings;
   FreeMemories free_memory;
   OwnSums own_sums;
   bool blocks = true;                      // its calls do

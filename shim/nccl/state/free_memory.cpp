@@ -7,12 +7,12 @@
 namespace thinwire::nccl {
 void FreeMemories::add(const FreeMemory& of) {
   const std::lock_guard lock(mutex_);
-  if (of_classes_.size() < kMost) of_classes_.push_back(of);
+  if (of_kinds_.size() < kMost) of_kinds_.push_back(of);
 }
 
 std::vector<FreeMemory> FreeMemories::all() const {
   const std::lock_guard lock(mutex_);
-  return of_classes_;
+  return of_kinds_;
 }
 
 std::string free_memory_as_json(const Communicator& communicator) {

@@ -1,4 +1,4 @@
-// How much memory of its GPU was free before and after the first compressed call of each class of
+// How much memory of its GPU was free before and after the first compressed call of each kind of
 // a communicator: with the call NCCL may have connected ranks. For the report.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Communicator;
 struct FreeMemory {
   int operation = 0;
   std::uint32_t dtype = 0;        // tw_dtype
-  std::uint64_t least_bytes = 0;  // of the class: below twice as many
+  std::uint64_t least_bytes = 0;  // of the kind: below twice as many
   std::uint64_t before = 0, behind = 0;
 };
 
@@ -24,11 +24,11 @@ class FreeMemories {
   std::vector<FreeMemory> all() const;
 
  private:
-  // Programs whose classes never end would fill the memory.
+  // Programs whose kinds never end would fill the memory.
   static constexpr std::size_t kMost = 256;
 
   mutable std::mutex mutex_;
-  std::vector<FreeMemory> of_classes_;
+  std::vector<FreeMemory> of_kinds_;
 };
 
 // As a list of JSON objects, and as lines of a report in words.

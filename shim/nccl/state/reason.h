@@ -14,7 +14,7 @@ enum : int {
   kNotBuilt = TW_REASON_COUNT,  // it could be compressed, and there is no GPU or no CUDA in here
   kAlone,                       // one rank, or a message to itself
   kNotKnownYet,                 // who of the communicator's ranks has the library
-  kNotAgreed,                   // the ranks have not agreed on calls of this class
+  kNotAgreed,                   // the ranks have not agreed on calls of this kind
   kNotSmaller,                  // they agree that these do not get smaller
   kNotWhole,                    // a message is no whole number of the type that slots hold
   kCaptured,                    // into a graph

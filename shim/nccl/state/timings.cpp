@@ -17,15 +17,15 @@ const char* type_text(std::uint32_t dtype) {
 
 namespace {
 
-const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "raw"; }
+const char* outcome_text(const Timing& of) { return of.codes ? "compressed" : "raw"; }
 
-bool is_message(const Verdict& of) { return of.operation == kSend || of.operation == kRecv; }
+bool is_message(const Timing& of) { return of.operation == kSend || of.operation == kRecv; }
 
 double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
 
 // "AllReduce of f32, 65536 to 131071 bytes, lossless: raw; raw took 97.1 us and compressed 121.0
 // us, 99.0 and 140.2 on average (timing round 1)"
-std::string sentence(const Verdict& of) {
+std::string sentence(const Timing& of) {
   std::ostringstream out;
   out << operation_name(of.operation);
   if (of.peer >= 0) out << (is_message(of) ? " with rank " : " from rank ") << of.peer;
@@ -36,46 +36,46 @@ std::string sentence(const Verdict& of) {
                 ": %s; raw took %.1f us and compressed %.1f us, %.1f and %.1f on average (timing "
                 "round %u)",
                 outcome_text(of), microseconds(of.raw_ns), microseconds(of.coded_ns),
-                microseconds(of.raw_mean_ns), microseconds(of.coded_mean_ns), of.probation);
+                microseconds(of.raw_mean_ns), microseconds(of.coded_mean_ns), of.timing_round);
   return out.str() + times;
 }
 
 }  // namespace
 
-void Verdicts::put(const Verdict& made) {
+void Timings::put(const Timing& made) {
   const std::lock_guard lock(mutex_);
   const auto found =
-      std::ranges::find_if(of_classes_, [&](const Verdict& each) { return each.is_of(made); });
-  if (found == of_classes_.end()) {
-    of_classes_.push_back(made);
+      std::ranges::find_if(of_kinds_, [&](const Timing& each) { return each.is_of(made); });
+  if (found == of_kinds_.end()) {
+    of_kinds_.push_back(made);
   } else {
     *found = made;
   }
 }
 
-std::vector<Verdict> Verdicts::all() const {
+std::vector<Timing> Timings::all() const {
   const std::lock_guard lock(mutex_);
-  return of_classes_;
+  return of_kinds_;
 }
 
-void note_verdict(Communicator& communicator, const Verdict& made) {
-  communicator.verdicts.put(made);
+void note_timing(Communicator& communicator, const Timing& made) {
+  communicator.timings.put(made);
   // The sender tells of a message.
   if (is_message(made) ? made.operation == kSend : communicator.rank == 0) {
     tw_log(TW_LOG_PLAN, sentence(made).c_str());
   }
 }
 
-std::string verdicts_as_json(const Communicator& communicator) {
+std::string timings_as_json(const Communicator& communicator) {
   std::ostringstream out;
   const char* separator = "";
   out << '[';
-  for (const Verdict& each : communicator.verdicts.all()) {
+  for (const Timing& each : communicator.timings.all()) {
     out << separator << "{\"operation\": \"" << operation_name(each.operation)
         << "\", \"dtype\": \"" << type_text(each.dtype)
         << "\", \"least_bytes\": " << each.least_bytes << ", \"codec\": \""
         << tw_codec_spec(settings().codecs[each.codec].codec) << "\", \"peer\": " << each.peer
-        << ", \"probations\": " << each.probation << ", \"raw_nanoseconds\": " << each.raw_ns
+        << ", \"probations\": " << each.timing_round << ", \"raw_nanoseconds\": " << each.raw_ns
         << ", \"compressed_nanoseconds\": " << each.coded_ns
         << ", \"raw_mean_nanoseconds\": " << each.raw_mean_ns
         << ", \"compressed_mean_nanoseconds\": " << each.coded_mean_ns << ", \"way\": \""
@@ -86,9 +86,9 @@ std::string verdicts_as_json(const Communicator& communicator) {
   return out.str();
 }
 
-std::string verdicts_as_text(const Communicator& communicator) {
+std::string timings_as_text(const Communicator& communicator) {
   std::string lines;
-  for (const Verdict& each : communicator.verdicts.all()) lines += "    " + sentence(each) + '\n';
+  for (const Timing& each : communicator.timings.all()) lines += "    " + sentence(each) + '\n';
   return lines;
 }
 

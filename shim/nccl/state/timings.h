@@ -1,4 +1,4 @@
-// Findings of the ranks about each class of a communicator's calls: whether compressing them pays,
+// Findings of the ranks about each kind of a communicator's calls: whether compressing them pays,
 // as timed. For the report and for the log's level "plan".
 #pragma once
 
@@ -11,44 +11,44 @@ namespace thinwire::nccl {
 
 struct Communicator;
 
-struct Verdict {
+struct Timing {
   int operation = 0;
   std::uint32_t dtype = 0;        // tw_dtype
-  std::uint64_t least_bytes = 0;  // of the class: below twice as many
+  std::uint64_t least_bytes = 0;  // of the kind: below twice as many
   unsigned codec = 0;             // of Settings::codecs
   int peer = -1;  // of a message the other rank, of a Broadcast or Scatter the root; -1: neither
-  std::uint32_t probation = 0;  // how many there have been
-  std::uint64_t raw_ns = 0;     // the least that a call took, of the rank that took longest
+  std::uint32_t timing_round = 0;  // how many there have been
+  std::uint64_t raw_ns = 0;        // the least that a call took, of the rank that took longest
   std::uint64_t coded_ns = 0;
   std::uint64_t raw_mean_ns = 0;  // of the calls of a way together, by their number
   std::uint64_t coded_mean_ns = 0;
   bool codes = false;
 
-  bool is_of(const Verdict& other) const {
+  bool is_of(const Timing& other) const {
     return operation == other.operation && dtype == other.dtype && codec == other.codec &&
            least_bytes == other.least_bytes && peer == other.peer;
   }
 };
 
-// The last one of each class.
-class Verdicts {
+// The last one of each kind.
+class Timings {
  public:
-  void put(const Verdict& made);
-  std::vector<Verdict> all() const;
+  void put(const Timing& made);
+  std::vector<Timing> all() const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Verdict> of_classes_;
+  std::vector<Timing> of_kinds_;
 };
 
 // A call has come to a new one. Logged by one rank.
-void note_verdict(Communicator& communicator, const Verdict& made);
+void note_timing(Communicator& communicator, const Timing& made);
 
 // The name of a tw_dtype; "" for none.
 const char* type_text(std::uint32_t dtype);
 
 // As a list of JSON objects, and as lines of a report in words.
-std::string verdicts_as_json(const Communicator& communicator);
-std::string verdicts_as_text(const Communicator& communicator);
+std::string timings_as_json(const Communicator& communicator);
+std::string timings_as_text(const Communicator& communicator);
 
 }  // namespace thinwire::nccl

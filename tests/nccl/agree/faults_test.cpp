@@ -135,7 +135,7 @@ TEST(DyingRank, ThatWasAskedReleasesWhoeverWaits) {
   EXPECT_EQ(played.released, 0);
   played.puppet.die();
   for (std::thread& host : hosts) host.join();
-  // Other classes keep what they had.
+  // Other kinds keep what they had.
   EXPECT_EQ(played.job.all[0].comm->collectives().value(1'000'000, 5).outcome, Outcome::kKnown);
 }
 

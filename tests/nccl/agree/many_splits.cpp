@@ -63,7 +63,7 @@ bool wait_and_count(Holds holds, double seconds, int& most) {
   return holds_now;
 }
 
-// Messages of one class to all and from all.
+// Messages of one kind to all and from all.
 int agree_with_all(const CommunicatorRef& world, const Asked& asked, int rank, Found& found) {
   constexpr std::uint64_t kKey = 7;
   std::vector<Channel*> open;

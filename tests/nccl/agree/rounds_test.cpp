@@ -94,7 +94,7 @@ class Simulated {
             static_cast<std::uint16_t>(seen.decided + random_() % 2),
             static_cast<std::uint16_t>(random_() % 40),
             // Somebody may have said nothing of it yet.
-            static_cast<std::uint16_t>(seen.probation - random_() % 2 * (seen.probation > 0)),
+            static_cast<std::uint16_t>(seen.timing_round - random_() % 2 * (seen.timing_round > 0)),
             random_() % 1000, random_() % 1000, random_() % 1000, random_() % 1000};
         host.rounds.offer(key_of(call), offer);
       }
@@ -408,15 +408,15 @@ TEST(Decide, IsAboutTheLargestNeedAndAnyVeto) {
   }
 }
 
-TEST(Decide, WithoutProbationWhatFitsIsCoded) {
+TEST(Decide, WithoutATimingRoundWhatFitsIsCoded) {
   const Value value = decide(kFirst, {320, 0});
   EXPECT_TRUE(value.codes);
-  EXPECT_EQ(value.probation, 0);
+  EXPECT_EQ(value.timing_round, 0);
 }
 
-TEST(Decide, AProbationIsDecidedOnceAllHaveTimedIt) {
+TEST(Decide, ATimingRoundIsDecidedOnceAllHaveTimedIt) {
   Value value = decide(kFirst, {.needed = 320, .asks = 1, .span = 5});
-  EXPECT_EQ(std::tuple(value.probation, value.decided, value.calls, value.codes),
+  EXPECT_EQ(std::tuple(value.timing_round, value.decided, value.calls, value.codes),
             std::tuple(1, 0, 15, false));
   Offer all{.needed = 320, .asks = 1, .timed = 0, .raw_ns = 1000, .coded_ns = 500};
   EXPECT_EQ(decide(value, all), value);
@@ -427,7 +427,7 @@ TEST(Decide, AProbationIsDecidedOnceAllHaveTimedIt) {
   EXPECT_EQ(decide(value, all), value) << "for good, until somebody asks";
   all.asks = 2;
   value = decide(value, all);
-  EXPECT_EQ(std::tuple(value.probation, value.decided, value.codes), std::tuple(2, 1, true));
+  EXPECT_EQ(std::tuple(value.timing_round, value.decided, value.codes), std::tuple(2, 1, true));
   // It goes on as it was until it loses.
   all.timed = 2;
   all.coded_ns = 1001;
@@ -436,7 +436,7 @@ TEST(Decide, AProbationIsDecidedOnceAllHaveTimedIt) {
   EXPECT_TRUE(decide(value, all).codes);
 }
 
-TEST(Decide, WhatDoesNotFitForAWhileKeepsItsProbation) {
+TEST(Decide, WhatDoesNotFitForAWhileKeepsItsTimingRound) {
   const Offer fits{.needed = 320, .asks = 1};
   const Value under_way = decide(kFirst, fits);
   const Value raw = decide(under_way, {.needed = 513, .asks = 1});

@@ -261,7 +261,7 @@ TEST(Siblings, AreTimedAsTheSlowestOfAll) {
   ASSERT_TRUE(mesh.all_know());
   const Offer asks{.needed = 200, .asks = 1, .span = 1};
   for (int rank = 0; rank < 4; ++rank) mesh.offer(rank, asks);
-  const auto is_timed = [](const Value& value) { return value.probation == 1; };
+  const auto is_timed = [](const Value& value) { return value.timing_round == 1; };
   for (int rank = 0; rank < 4; ++rank) ASSERT_TRUE(mesh.first(rank, is_timed)) << rank;
   Offer pays = asks;
   pays.timed = 1;
