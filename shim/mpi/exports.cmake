@@ -2,7 +2,7 @@
 # handle ABI that have the same calls: a program must find the names that its MPI has and no others.
 #
 #   THINWIRE_MPI_<abi>_SHIMS    the libraries of an ABI, by the MPI that first had their calls
-#   THINWIRE_MPI_<shim>_GROUPS  the groups of abi/later_names.inc that one exports besides MPI 3.1
+#   THINWIRE_MPI_<shim>_GROUPS  the groups of native/later_names.inc that one exports besides MPI 3.1
 set(THINWIRE_MPI_openmpi_SHIMS openmpi4 openmpi5)
 set(THINWIRE_MPI_openmpi4_GROUPS)
 set(THINWIRE_MPI_openmpi5_GROUPS kVersion4)
@@ -28,7 +28,7 @@ set(THINWIRE_MPI_mpich5_MORE ${after_failures})
 
 # Writes the version script of a library to `path`. A name in full goes before a pattern there.
 function(write_exports shim path)
-  set(table ${CMAKE_CURRENT_SOURCE_DIR}/abi/later_names.inc)
+  set(table ${CMAKE_CURRENT_SOURCE_DIR}/native/later_names.inc)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} lines REGEX "^LATER_NAME")
   set(hidden)

@@ -4,7 +4,7 @@
 #include "fuzz/input.h"
 #include "fuzz/text_targets.h"
 #include "fuzz/wire_target.h"
-#include "peers/pmi_wire.h"
+#include "shim/mpi/job/pmi_wire.h"
 
 namespace thinwire::fuzz {
 namespace {

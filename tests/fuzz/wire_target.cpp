@@ -4,8 +4,8 @@
 
 #include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
+#include "shim/mpi/message/length.h"
 #include "thinwire/thinwire.h"
-#include "wire/length.h"
 
 namespace thinwire::fuzz {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/backoff.h"
+#include "shim/mpi/choose/backoff.h"
 
 #include <gtest/gtest.h>
 

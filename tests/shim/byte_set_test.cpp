@@ -1,4 +1,4 @@
-#include "requests/byte_set.h"
+#include "shim/mpi/state/byte_set.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "peers/job.h"
+#include "shim/mpi/job/job.h"
 
 namespace thinwire::mpi {
 namespace {

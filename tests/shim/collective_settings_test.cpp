@@ -1,5 +1,5 @@
 // What the user asks of collectives, and how ranks compare it.
-#include "collectives/settings.h"
+#include "shim/mpi/state/collective_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Calls that make communicators, and the library's own turns among them.
-#include "collectives/creation_count.h"
+#include "shim/mpi/collective/creation_count.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "peers/pmi_wire.h"
+#include "shim/mpi/job/pmi_wire.h"
 
 namespace thinwire::mpi {
 

@@ -1,5 +1,5 @@
 // Flattened datatypes against MPI's own packing, for every constructor.
-#include "abi/flatten.h"
+#include "shim/mpi/native/flatten.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "abi/datatypes.h"
-#include "abi/real.h"
-#include "abi/self.h"
+#include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/native/self.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "random_elements.h"
-#include "requests/in_place.h"
+#include "shim/mpi/state/in_place.h"
 
 namespace thinwire::mpi {
 namespace {

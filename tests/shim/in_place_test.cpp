@@ -1,4 +1,4 @@
-#include "requests/in_place.h"
+#include "shim/mpi/state/in_place.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "random_elements.h"
-#include "wire/counting_resource.h"
+#include "shim/mpi/state/counting_resource.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -1,5 +1,5 @@
 // What a launcher does not say is asked for again, and never taken for a rank without the library.
-#include "peers/job.h"
+#include "shim/mpi/job/job.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Whose a continuation is that a call finds after the MPI has completed its requests: handles are
 // given again before.
-#include "requests/late_calls.h"
+#include "shim/mpi/message/late_calls.h"
 
 #include <gtest/gtest.h>
 

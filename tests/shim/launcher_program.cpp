@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "abi/symbols.h"
-#include "peers/job.h"
+#include "shim/mpi/job/job.h"
+#include "shim/mpi/native/symbols.h"
 
 namespace {
 

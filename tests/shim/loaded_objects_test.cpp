@@ -1,4 +1,4 @@
-#include "abi/loaded_objects.h"
+#include "shim/mpi/native/loaded_objects.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

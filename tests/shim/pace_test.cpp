@@ -1,4 +1,4 @@
-#include "collectives/pace.h"
+#include "shim/mpi/collective/pace.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

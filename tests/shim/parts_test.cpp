@@ -1,4 +1,4 @@
-#include "collectives/parts.h"
+#include "shim/mpi/collective/parts.h"
 
 #include <gtest/gtest.h>
 

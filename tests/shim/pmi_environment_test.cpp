@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "fake_pmi_server.h"
-#include "peers/job.h"
+#include "shim/mpi/job/job.h"
 
 namespace thinwire::mpi {
 namespace {

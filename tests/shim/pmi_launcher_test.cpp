@@ -1,5 +1,5 @@
 // PMI-1 with a server that behaves, and with servers that do not.
-#include "peers/pmi_launcher.h"
+#include "shim/mpi/job/pmi_launcher.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

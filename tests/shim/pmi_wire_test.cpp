@@ -1,5 +1,5 @@
 // The text of PMI-1: what launchers say, and what nobody should.
-#include "peers/pmi_wire.h"
+#include "shim/mpi/job/pmi_wire.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "peers/pmix_abi.h"
+#include "shim/mpi/job/pmix_abi.h"
 
 namespace thinwire::mpi::pmix {
 namespace {

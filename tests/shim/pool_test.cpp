@@ -1,4 +1,4 @@
-#include "wire/pool.h"
+#include "shim/mpi/state/pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "abi/type_map.h"
+#include "shim/mpi/native/type_map.h"
 
 namespace thinwire::mpi {
 

@@ -1,5 +1,5 @@
 // The sample of a bounded size: its bound, and that early and late arrays have the same chance.
-#include "trace/reservoir.h"
+#include "shim/mpi/observe/reservoir.h"
 
 #include <gtest/gtest.h>
 

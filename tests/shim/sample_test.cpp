@@ -1,4 +1,4 @@
-#include "wire/sample.h"
+#include "shim/mpi/message/sample.h"
 
 #include <gtest/gtest.h>
 

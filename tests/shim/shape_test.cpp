@@ -1,4 +1,4 @@
-#include "wire/shape.h"
+#include "shim/mpi/message/shape.h"
 
 #include <gtest/gtest.h>
 

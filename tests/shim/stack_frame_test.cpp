@@ -1,5 +1,5 @@
 // Calls that the program leaves by longjmp().
-#include "process/stack_frame.h"
+#include "shim/mpi/native/stack_frame.h"
 
 #include <gtest/gtest.h>
 

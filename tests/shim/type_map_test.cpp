@@ -1,12 +1,12 @@
-#include "abi/type_map.h"
+#include "shim/mpi/native/type_map.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "abi/element_bytes.h"
 #include "random_elements.h"
+#include "shim/mpi/native/element_bytes.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -1,5 +1,5 @@
 // The lengths of compressed messages: what a probe must recognise, and what it must let pass.
-#include "wire/length.h"
+#include "shim/mpi/message/length.h"
 
 #include <gtest/gtest.h>
 

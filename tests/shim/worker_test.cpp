@@ -1,4 +1,4 @@
-#include "collectives/worker.h"
+#include "shim/mpi/collective/worker.h"
 
 #include <gtest/gtest.h>
 

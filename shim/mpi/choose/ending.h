@@ -1,0 +1,37 @@
+// Communicators that the program is freeing. The delete callbacks of its attributes may use such a
+// communicator, which is whole until they have returned, while the MPI deletes the library's
+// attributes in any order: what is kept with it is kept here meanwhile.
+#pragma once
+
+#include "shim/mpi/native/mpi_abi.h"
+
+namespace thinwire::mpi {
+
+struct CommFacts;
+struct Collectives;
+
+// Lives as long as the MPI's call, in the thread that made it, which callbacks run in too.
+class Ending {
+ public:
+  explicit Ending(MPI_Comm comm);
+  ~Ending();
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+  // The one of `comm` in this thread, or nullptr.
+  static Ending* of(MPI_Comm comm);
+
+  MPI_Comm comm() const { return comm_; }
+
+  // The MPI's call succeeded: else all that is here goes back to the communicator.
+  bool has_ended = false;
+
+  CommFacts* facts = nullptr;  // once the MPI has deleted the attribute, or made in a callback
+  Collectives* collectives = nullptr;
+
+ private:
+  MPI_Comm comm_;
+  Ending* outer_;  // a callback may free another communicator
+};
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,70 @@
+// The process of a rank of a communicator: where it runs and whether it speaks this format.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "shim/mpi/choose/backoff.h"
+#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/native/mpi_abi.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+struct Peer {
+  bool known = true;  // false: its capabilities could not be asked for now; ask again
+  tw_peer place = TW_PEER_UNKNOWN;
+  int world_rank = -1;                  // in MPI_COMM_WORLD; -1: of another job
+  bool ready = false;                   // it decodes what this process encodes
+  bool may_send_compressed = false;     // to this process
+  std::uint64_t inspect_threshold = 0;  // no wire message to it may be shorter
+  Channels* channels = nullptr;  // to it; there once it is known, as long as the communicator
+};
+
+struct KnownPeer {
+  Peer peer;
+  Channels channels;  // changed without the lock
+};
+
+class Probed;
+
+// How many messages lie in the stashes of all communicators.
+extern std::atomic<std::uint64_t> stashed_messages;
+
+// Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
+// this process talks to, not with the communicator.
+struct CommFacts {
+  std::mutex mutex;  // guards all below; nothing that raises errors is called under it
+  std::unordered_map<int, KnownPeer> peers;
+  std::deque<std::shared_ptr<Probed>> stash;  // per source in order of arrival
+  ErrorTargetPointer errors;                  // once a receive was pending
+  ~CommFacts();
+};
+
+CommFacts& comm_facts(MPI_Comm comm);
+
+// Makes `facts` the communicator's.
+void keep_facts(MPI_Comm comm, CommFacts* facts);
+
+// nullptr where nothing is kept with it.
+CommFacts* known_facts(MPI_Comm comm);
+
+// The target at which the communicator's pending receives raise their errors.
+ErrorTargetPointer error_target(MPI_Comm comm);
+
+// `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.
+Peer peer_of(MPI_Comm comm, int rank);
+
+// Whether any rank of the job may.
+bool anybody_compresses();
+
+// Whether a receive from `source` (or MPI_ANY_SOURCE) can meet a compressed message.
+bool may_receive_compressed(MPI_Comm comm, int source);
+
+void release_peers();
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,93 @@
+#include "shim/mpi/collective/agreement.h"
+
+#include <mutex>
+#include <numeric>
+
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+namespace {
+
+std::mutex g_agreed_mutex;
+std::vector<Standing> g_standings;  // by rank in the job's world
+
+Standing ask(int world_rank) {
+  const Process& self = process();
+  const auto [known, capabilities] = self.job.insist_on_capabilities_of(world_rank);
+  if (!known) return Standing::kNotAsked;
+  if (!capabilities || capabilities->format_version != self.capabilities.format_version ||
+      capabilities->codecs != self.capabilities.codecs) {
+    return Standing::kAbsent;
+  }
+  if (capabilities->collectives.empty()) return Standing::kOff;
+  if (!self.job.capabilities_are_out()) return Standing::kNotAsked;
+  return capabilities->collectives == self.capabilities.collectives ? Standing::kSame
+                                                                    : Standing::kDiffers;
+}
+
+// Asks without the lock: other threads need not wait for a launcher that is slow to answer.
+Standing standing_of(int world_rank) {
+  if (world_rank < 0) return Standing::kAbsent;  // of another job
+  const auto at = static_cast<std::size_t>(world_rank);
+  {
+    const std::lock_guard lock(g_agreed_mutex);
+    if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
+    if (g_standings[at] != Standing::kNotAsked) return g_standings[at];
+  }
+  const Standing found = ask(world_rank);
+  const std::lock_guard lock(g_agreed_mutex);
+  if (at < g_standings.size() && g_standings[at] == Standing::kNotAsked) g_standings[at] = found;
+  return found;
+}
+
+}  // namespace
+
+std::vector<int> world_ranks_of(MPI_Comm comm) {
+  MPI_Group group{};
+  int size = 0;
+  real().Comm_group(comm, &group);
+  real().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  real().Group_translate_ranks(group, size, ranks.data(), process().world.group, found.data());
+  real().Group_free(&group);
+  for (int& rank : found) rank = rank == MPI_UNDEFINED ? -1 : rank;
+  return found;
+}
+
+Agreement agreement_on(MPI_Comm comm) {
+  Agreement found;
+  const Job& job = process().job;
+  const std::vector<int> world_ranks = world_ranks_of(comm);
+  bool somebody = false;
+  for (int rank = 0; rank < static_cast<int>(world_ranks.size()); ++rank) {
+    const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
+    const Standing standing = standing_of(world_rank);
+    found.several_nodes = found.several_nodes || !job.on_this_node(world_rank);
+    if (!somebody && (standing == Standing::kSame || standing == Standing::kDiffers)) {
+      found.speaker = rank;
+      somebody = true;
+    }
+    if (standing == Standing::kSame || found.standing != Standing::kSame) continue;
+    found.standing = standing;
+    found.odd_rank = rank;
+    if (standing == Standing::kNotAsked) return found;
+    if (standing != Standing::kDiffers) continue;
+    if (const auto capabilities = job.capabilities_of(world_rank).capabilities)
+      found.odd_settings = capabilities->collectives;
+  }
+  return found;
+}
+
+void forget_standings() {
+  const std::lock_guard lock(g_agreed_mutex);
+  g_standings.clear();
+}
+
+void learn_standings() {
+  if (process().job.always_answers()) return;
+  for (int rank = 0; rank < process().world.size; ++rank) standing_of(rank);
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,188 @@
+#include "shim/mpi/collective/call.h"
+
+#include <array>
+#include <set>
+#include <string>
+
+#include "shim/mpi/choose/policy.h"
+#include "shim/mpi/collective/native_count.h"
+#include "shim/mpi/collective/operand.h"
+#include "shim/mpi/observe/ranges.h"
+#include "shim/mpi/observe/trace.h"
+#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+namespace {
+
+enum : int { kSent, kReceived };
+
+using Way = std::array<std::uint32_t, 3>;  // operation, algorithm, coding
+
+// The library's schedules, each also under PLANNED in the place of its words.
+std::set<Way> all_ways() {
+  std::set<Way> ways;
+  Way own{};
+  for (std::uint32_t at = 0; tw_schedule_describe(at, &own[0], &own[1], &own[2]) != 0; ++at) {
+    for (const std::uint32_t algorithm : {own[1], std::uint32_t{TW_ALGORITHM_PLANNED}}) {
+      for (const std::uint32_t coding : {own[2], std::uint32_t{TW_CODING_PLANNED}}) {
+        ways.insert({own[0], algorithm, coding});
+      }
+    }
+  }
+  return ways;
+}
+
+// A schedule that the user named, where the operation has it.
+void choose_schedule(tw_collective& collective) {
+  const CollectiveSettings& settings = process().settings.collectives;
+  if (settings.algorithm == TW_ALGORITHM_PLANNED && settings.coding == TW_CODING_PLANNED) return;
+  if (!has_schedule(collective.operation, settings.algorithm, settings.coding)) return;
+  collective.algorithm = settings.algorithm;
+  collective.coding = settings.coding;
+}
+
+// The lists of a side that has some, in floats; where the blocks lie is found out when it is taken
+// over.
+void list(const Side& side, const Part& part, Lists& lists, int which, const std::uint64_t*& counts,
+          const std::uint64_t*& displacements) {
+  if (!side.counts.is_list()) return;
+  auto& listed = lists.counts[which];
+  listed.resize(static_cast<std::size_t>(part.ranks));
+  for (int rank = 0; rank < part.ranks; ++rank) {
+    listed[static_cast<std::size_t>(rank)] =
+        message_bytes(side.counts.count(rank), side.type_of(rank)) / part.leaf_bytes;
+  }
+  counts = listed.data();
+  if (!side.counts.has_places()) return;
+  lists.displacements[which].resize(listed.size());
+  displacements = lists.displacements[which].data();
+}
+
+void count(const tw_collective_report& report, const Part& part) {
+  if (plans_are_logged) [[unlikely]] {
+    log_plan(kind_key_of(part),
+             {report.predicted_raw_seconds, report.predicted_seconds, 0, part.planned.link},
+             {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
+              report.encode_seconds, report.seconds});
+  }
+  count_by_rule(part.rule, report.raw_bytes, report.wire_bytes, true);
+  Counters& counters = process().counters;
+  const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
+  counters.collective_raw_bytes += report.raw_bytes;
+  counters.collective_wire_bytes += report.wire_bytes;
+  counters.collective_packets += report.packets;
+  for (int reason = 0; report.raw_packets != 0 && reason < TW_REASON_COUNT; ++reason) {
+    const std::uint64_t packets = report.raw_packets_by_reason[reason];
+    if (packets != 0) counters.collective_raw_packets[reason] += packets;
+  }
+  counters.collective_nanoseconds += nanoseconds(report.seconds);
+  counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
+  counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
+  counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
+  counters.collective_saved_nanoseconds += part.gain.value_or(0);
+}
+
+// Others wait for this rank, also where it is not `ready`.
+int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
+        const Part& part, CallQueue& queue) {
+  if (!ready) collective.flags |= TW_UNABLE;
+  collective.send = sent.data();
+  collective.receive = received.data();
+  tw_collective_report report{};
+  report.size = sizeof report;
+  const WatchedRange range(part.form->name, part.codec, part.bytes);
+  const tw_status status = tw_comm_run(queue.comm(), &collective, &report);
+  if (status != TW_OK) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +
+                          ", compressed: " + tw_last_error())
+                             .c_str());
+    // As of a communicator that was revoked: the program asks for its class.
+    const int error = queue.take_error();
+    if (error != MPI_SUCCESS) return error;
+    return status == TW_TOO_SMALL ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+  }
+  count(report, part);
+  trace_collective(part.form->call, part.traced_name, part.codec, part.gain, report);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding) {
+  static const std::set<Way> ways = all_ways();
+  return ways.contains({operation, algorithm, coding});
+}
+
+tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
+  tw_collective collective{};
+  collective.size = sizeof collective;
+  collective.operation = part.form->operation;
+  collective.dtype = part.leaf;
+  collective.reduction = part.reduction;
+  collective.codec = part.codec;
+  collective.root = asked.root < 0 ? 0 : asked.root;
+  const bool varied =
+      asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
+  if (part.in_place) collective.flags |= TW_IN_PLACE;
+  if (varied) collective.flags |= TW_VARIED;
+  if (part.is_forced || process().settings.plan.force != 0) collective.flags |= TW_FORCED;
+  if (process().settings.collectives.root_decodes) collective.flags |= TW_ROOT_DECODES;
+  const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
+  if (part.sent_blocks > 1 && !scatters) {
+    list(asked.sent, part, lists, kSent, collective.send_counts, collective.send_displacements);
+  }
+  if (part.received_blocks > 1 || scatters) {
+    list(asked.received, part, lists, kReceived, collective.receive_counts,
+         collective.receive_displacements);
+  }
+  // A side that is here, and of both the one whose count is this rank's own.
+  const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0 || part.disagrees;
+  const Side& side = of_sent ? asked.sent : asked.received;
+  collective.count =
+      message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
+  // The plan asks which processor holds them.
+  if (part.sent_blocks > 0) collective.send = asked.sent.buffer;
+  if (part.received_blocks > 0) collective.receive = const_cast<void*>(asked.received.buffer);
+  choose_schedule(collective);
+  return collective;
+}
+
+int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+                  CallQueue& queue) {
+  const Form& form = *part.form;
+  const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
+  const bool broadcasts = form.operation == TW_BCAST;
+  const bool is_source = broadcasts && part.rank == asked.root;
+  Operand sent, received;
+  if (part.sent_blocks > 0) {
+    sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
+    if (collective.send_displacements != nullptr)
+      sent.find_places(queue.lists.displacements[kSent]);
+  }
+  if (part.received_blocks > 0) {
+    const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
+    received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
+    if (collective.receive_displacements != nullptr) {
+      received.find_places(queue.lists.displacements[kReceived]);
+    }
+  }
+  if (part.overlaps) sent.set_aside();
+  int error = MPI_SUCCESS;
+  if (part.disagrees) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + form.name +
+                          ": its send and receive sides say different lengths of one block")
+                             .c_str());
+    error = MPI_ERR_TRUNCATE;
+  }
+  if (error == MPI_SUCCESS) error = sent.prepare(true);
+  if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
+  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, queue);
+  if (error == MPI_SUCCESS) error = ran;
+  // If the root's values stay, there is nothing to bring back, and its buffer may be read-only.
+  const bool keeps = is_source && (collective.flags & TW_ROOT_DECODES) == 0;
+  if (error != MPI_SUCCESS || keeps) return error;
+  return scatters_in_place ? received.write_back(collective.count) : received.write_back();
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,53 @@
+#include "shim/mpi/collective/class_history.h"
+
+#include <mutex>
+#include <string_view>
+
+namespace thinwire::mpi {
+namespace {
+
+// Groups of ranks; a program has some. Those that come later are not remembered.
+constexpr std::size_t kMostGroups = 64;
+
+std::mutex g_mutex;  // guards what is remembered
+std::map<std::vector<int>, CallKinds>& groups() {
+  static auto* const of_process = new std::map<std::vector<int>, CallKinds>;
+  return *of_process;
+}
+
+std::uint64_t of_text(std::string_view text) {
+  std::uint64_t mixed = 0;
+  for (const char letter : text) mixed = choose::mix(mixed, static_cast<unsigned char>(letter));
+  return mixed;
+}
+
+}  // namespace
+
+void remember_kinds(const std::vector<int>& world_ranks, const CallKinds& kinds) {
+  if (kinds.empty()) return;
+  const std::lock_guard lock(g_mutex);
+  if (groups().size() < kMostGroups || groups().contains(world_ranks)) {
+    groups()[world_ranks] = kinds;
+  }
+}
+
+CallKinds remembered_kinds(const std::vector<int>& world_ranks) {
+  const std::lock_guard lock(g_mutex);
+  const auto found = groups().find(world_ranks);
+  return found == groups().end() ? CallKinds{} : found->second;
+}
+
+// A sum, as ranks may have the kinds in different orders: a codec is a pointer of each's own.
+std::uint64_t fingerprint(const CallKinds& kinds) {
+  std::uint64_t sum = 0;
+  for (const auto& [of, each] : kinds) {
+    std::uint64_t mixed = of_text(of.codec == nullptr ? "" : tw_codec_spec(of.codec));
+    for (const std::uint64_t word : {of.operation, of.dtype, of.size_bits}) {
+      mixed = choose::mix(mixed, word);
+    }
+    sum += choose::mix(mixed, each.fingerprint());
+  }
+  return sum;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,268 @@
+#include "shim/mpi/collective/communicators.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "shim/mpi/choose/link_rate.h"
+#include "shim/mpi/choose/policy.h"
+#include "shim/mpi/collective/agreement.h"
+#include "shim/mpi/collective/duplicate.h"
+#include "shim/mpi/collective/groups.h"
+#include "shim/mpi/collective/live.h"
+#include "shim/mpi/collective/thread.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/observe/silence.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+
+namespace {
+
+// Programs may have thousands of communicators that all stay native for one cause.
+void warn(const std::string& what) {
+  static std::atomic<bool> said{false};
+  tw_log(said.exchange(true) ? TW_LOG_DEBUG : TW_LOG_WARNING, what.c_str());
+}
+
+std::string as_size(MPI_Comm comm) {
+  int size = 0;
+  real().Comm_size(comm, &size);
+  return "on a communicator of " + std::to_string(size) + " ranks";
+}
+
+// From what all ranks know. One of them tells what stands in the way.
+NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
+  agreement = agreement_on(comm);
+  const bool speaks = rank == agreement.speaker;
+  const std::string odd = "rank " + std::to_string(agreement.odd_rank);
+  const std::string where = "collectives " + as_size(comm) + " stay the MPI's own: ";
+  if (agreement.standing != Standing::kSame) silence_is_explained();
+  switch (agreement.standing) {
+    case Standing::kSame:
+      break;
+    case Standing::kOff:
+      if (speaks) warn(where + odd + " has switched their compression off");
+      return NativeReason::kSettingsDiffer;
+    case Standing::kDiffers:
+      if (speaks) {
+        warn(where + odd + " has \"" + agreement.odd_settings + "\", rank " + std::to_string(rank) +
+             " has \"" + process().capabilities.collectives + "\"");
+      }
+      return NativeReason::kSettingsDiffer;
+    case Standing::kNotAsked:
+      tw_log(TW_LOG_ERROR,
+             ("rank " + std::to_string(process().world.rank) + ": the launcher does not say what " +
+              odd + " of a communicator runs, so neither whether its collectives are compressed")
+                 .c_str());
+      return NativeReason::kNotKnown;
+    default:
+      // Without a launcher nobody is proven, and MPI_Init has said so.
+      if (speaks && process().job.reachable()) {
+        warn(where + odd + " is not known to run this Thinwire");
+      }
+      return NativeReason::kPeerNotReady;
+  }
+  const bool same_node = process().settings.plan.same_node != 0;
+  return agreement.several_nodes || same_node ? NativeReason::kCompressed : NativeReason::kSameNode;
+}
+
+// Learns what only each rank itself knows: its node, by the lowest rank of the job there, whether
+// its MPI may be called by several threads, how it calls the communicator, and what it remembers of
+// earlier ones of these ranks, which is taken where all remember the same. False: they call it
+// differently, so that other rules of the policy take it.
+bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
+  int size = 0;
+  real().Comm_size(made.own->comm(), &size);
+  const auto ranks = static_cast<std::size_t>(size);
+  constexpr int kWords = 6, kOfRules = 2, kOfKinds = 4;
+  std::vector<std::int32_t> all(kWords * ranks);
+  made.rules = rules_by_name(comm);
+  made.world_ranks = world_ranks_of(comm);
+  made.kinds = remembered_kinds(made.world_ranks);
+  const std::uint64_t remembers = fingerprint(made.kinds);
+  constexpr std::int32_t kThreads = 1, kShares = 2;
+  const std::int32_t able = (process().concurrent ? kThreads : 0) | (can_share() ? kShares : 0);
+  const std::int32_t mine[kWords] = {
+      process().job.first_rank_on_this_node(), able,
+      static_cast<std::int32_t>(made.rules),   static_cast<std::int32_t>(made.rules >> 32),
+      static_cast<std::int32_t>(remembers),    static_cast<std::int32_t>(remembers >> 32)};
+  real().Allgather(mine, kWords, MPI_INT32_T, all.data(), kWords, MPI_INT32_T, made.own->comm());
+  made.nodes.resize(ranks);
+  std::int32_t all_able = kThreads | kShares;
+  bool alike = true, remember_alike = true;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::int32_t* const its = all.data() + kWords * rank;
+    made.nodes[rank] = its[0];
+    all_able &= its[1];
+    alike = alike && std::equal(its + kOfRules, its + kOfKinds, mine + kOfRules);
+    remember_alike = remember_alike && std::equal(its + kOfKinds, its + kWords, mine + kOfKinds);
+  }
+  made.threads = (all_able & kThreads) != 0;
+  made.may_be_shared = (all_able & kShares) != 0;
+  if (!remember_alike) made.kinds.clear();
+  return alike;
+}
+
+// Collective. The lowest rate of those that know one, and where the most certain has it from.
+choose::LinkRate agree_on_link(const Collectives& kept) {
+  const choose::LinkRate own =
+      lies_on_one_node(kept) ? link_rate(TW_PEER_SAME_NODE) : link_rate_now();
+  // The one minimum of both: rates are positive.
+  const double mine[2] = {own.bytes_per_second > 0 ? own.bytes_per_second : HUGE_VAL,
+                          -static_cast<double>(own.source)};
+  double all[2] = {HUGE_VAL, 0};
+  if (real().Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MIN, kept.own->comm()) != MPI_SUCCESS ||
+      all[0] == HUGE_VAL) {
+    return {};
+  }
+  return {all[0], static_cast<choose::RateSource>(static_cast<int>(-all[1]))};
+}
+
+// The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
+double rate_for_plans(const Collectives& kept) {
+  const Settings& settings = process().settings;
+  return settings.plan.force != 0 ? settings.collectives.link_bytes_per_second
+                                  : kept.link.bytes_per_second;
+}
+
+// By which messages travel in parts: not by a guess, as the network may be one that needs none.
+double rate_for_parts(const Collectives& kept) {
+  return choose::is_vouched_for(kept.link) ? kept.link.bytes_per_second : 0;
+}
+
+NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
+  MPI_Comm own = MPI_COMM_NULL;
+  const Duplicate outcome = duplicate_privately(comm, may_make_private(), own);
+  if (outcome == Duplicate::kNotNow) return NativeReason::kNotNow;
+  if (outcome == Duplicate::kNoRoom) {
+    if (speaks)
+      warn(
+          "the MPI has no communicator left for compressed collectives, or has few and the library "
+          "six");
+    return NativeReason::kNoCommunicator;
+  }
+  set_private(made, own);
+  if (!learn_of_ranks(comm, made)) {
+    if (speaks) {
+      warn("collectives " + as_size(comm) +
+           " stay the MPI's own: the ranks call it differently, and the policy tells names apart");
+    }
+    return NativeReason::kSettingsDiffer;
+  }
+  if (made.threads) agree_on_thread(made);
+  made.link = agree_on_link(made);
+  // The rate of memory does not change.
+  if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
+  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), rate_for_parts(made)) ==
+      TW_OK) {
+    if (made.may_be_shared) share(made);
+    return NativeReason::kCompressed;
+  }
+  if (speaks) {
+    warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
+  }
+  return NativeReason::kSettingsDiffer;
+}
+
+// Rarer and rarer: a program may make communicators all the time.
+void try_again_later(Collectives& made) {
+  constexpr std::uint32_t kLongest = 64;
+  made.pause = std::clamp(2 * made.pause, std::uint32_t{1}, kLongest);
+  made.pause_left = made.pause;
+  ++wanted_collectives;
+}
+
+bool is_pausing(Collectives& kept) {
+  if (kept.why != NativeReason::kNotNow || kept.pause_left == 0) return false;
+  --kept.pause_left;
+  return true;
+}
+
+void make(MPI_Comm comm, Collectives& made) {
+  Agreement agreement;
+  made.why = judge(comm, made.rank, agreement);
+  if (made.why == NativeReason::kCompressed) {
+    made.why = create(comm, made, made.rank == agreement.speaker);
+  }
+  if (made.why == NativeReason::kNotNow) try_again_later(made);
+}
+
+// Nothing is there, or it is merely wanted.
+Collectives& make_or_share(MPI_Comm comm, Collectives* wanted) {
+  if (anything_is_shared()) {
+    if (Collectives* const shared = find_shared(world_ranks_of(comm))) {
+      return keep_shared(comm, wanted, *shared);
+    }
+  }
+  if (wanted != nullptr) --wanted_collectives;
+  Collectives& kept = wanted == nullptr ? keep(comm) : *wanted;
+  make(comm, kept);
+  return kept;
+}
+
+}  // namespace
+
+Collectives& collectives_of(MPI_Comm comm) {
+  Collectives* const known = known_collectives(comm);
+  if (known != nullptr && is_pausing(*known)) return *known;
+  if (known == nullptr || is_wanted(known)) return make_or_share(comm, known);
+  Collectives& kept = *known;
+  if (kept.why == NativeReason::kNotKnown) {
+    make(comm, kept);
+  } else if (kept.wants_costs) {
+    settle_costs(kept);
+  } else {
+    wait_for_started(kept);
+  }
+  return kept;
+}
+
+bool lies_on_one_node(const Collectives& kept) {
+  return std::ranges::all_of(kept.nodes, [&](auto node) { return node == kept.nodes.front(); });
+}
+
+void wait_for_started(Collectives& kept) {
+  if (kept.worker) kept.worker->run_until_idle();
+}
+
+void want_costs(Collectives& kept) {
+  if (std::exchange(kept.wants_costs, true)) return;
+  ++wanted_collectives;
+}
+
+void settle_costs(Collectives& kept) {
+  wait_for_started(kept);
+  if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
+  if (kept.wants_thread) agree_on_thread(kept);
+  agree_on_link_if_due(kept);
+  if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
+  tw_log(TW_LOG_ERROR,
+         (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());
+}
+
+// Often at first, as the first calls are what the connections can be measured by.
+void agree_on_link_if_due(Collectives& kept) {
+  constexpr std::uint64_t kUnknownPause = 2, kShortest = 8, kLongest = 64;
+  if (kept.calls < kept.next_agreement || process().settings.plan.force != 0) return;
+  kept.link = agree_on_link(kept);
+  const bool is_known = kept.link.bytes_per_second > 0;
+  kept.next_agreement =
+      kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
+  tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
+  kept.queue.set_rate(rate_for_parts(kept));
+}
+
+void want_collectives_of(MPI_Comm comm) {
+  if (known_collectives(comm) != nullptr) return;
+  keep(comm).wants_thread = true;
+  ++wanted_collectives;
+}
+
+void make_wanted_collectives(MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL && wants_a_call(known_collectives(comm))) collectives_of(comm);
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,34 @@
+// State that communicators of the same ranks in the same order share: one private communicator,
+// what their codecs cost, the link's rate and the classes of their calls. Programs make a
+// communicator at each step, or a thousand of them.
+//
+// Ranks share alike without asking each other. Where no rank has MPI_THREAD_MULTIPLE, all blocking
+// collectives of the same ranks come in one order on all of them, whatever communicators they are
+// on: else the program would hang where each waits for all. So what one such call has left behind
+// is there on all ranks in the next.
+#pragma once
+
+#include <vector>
+
+#include "shim/mpi/collective/communicators.h"
+
+namespace thinwire::mpi {
+
+// Whether this rank can keep another group's for the run, with communicators that may share it.
+// Ranks that share have all said so.
+bool can_share();
+
+// Shares the state of a group whose ranks all can: kept until the MPI ends.
+void share(Collectives& kept);
+
+// The state that these ranks of the world share, or nullptr.
+Collectives* find_shared(const std::vector<int>& world_ranks);
+bool anything_is_shared();
+
+// Ends what no communicator uses any more, the rest with its last one.
+void stop_sharing();
+
+// MPIs whose communicators are few let the library have so many at once, and no more.
+bool may_make_private();
+
+}  // namespace thinwire::mpi

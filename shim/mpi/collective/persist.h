@@ -1,0 +1,26 @@
+// Persistent collectives that are compressed as a whole.
+#pragma once
+
+#include <optional>
+
+#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/state/asked.h"
+
+namespace thinwire::mpi {
+
+// Makes a persistent request (message/persistent.h) that runs the call, compressed, whenever it is
+// started; nothing, where the MPI is to make one. It is taken over where a blocking call would and
+// every rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
+// initialisation do, and makes what a communicator needs. Buffers must stay until the
+// request is freed, as MPI has it.
+std::optional<int> persist(const Asked& asked, MPI_Request* request);
+
+inline std::optional<int> persist_if_wanted(const Asked& asked, MPI_Request* request) {
+  if (!may_take_over()) return std::nullopt;
+  return persist(asked, request);
+}
+
+// Waits for all that were started; before the MPI ends.
+void end_persistent_collectives();
+
+}  // namespace thinwire::mpi

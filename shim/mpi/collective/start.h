@@ -1,0 +1,24 @@
+// Non-blocking collectives that are compressed as a whole.
+#pragma once
+
+#include <optional>
+
+#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/state/asked.h"
+
+namespace thinwire::mpi {
+
+// Starts the call and gives the program a request of the MPI's own that completes with it; nothing,
+// where the MPI is to start it. It is taken over where a blocking one would, by what blocking ones
+// before it have made and agreed on, and where every rank may call the MPI from several threads,
+// and has one to run it. Buffers must stay until the request is complete, as MPI has it.
+std::optional<int> start(const Asked& asked, MPI_Request* request);
+
+inline std::optional<int> start_if_wanted(const Asked& asked, MPI_Request* request) {
+  if (is_captured()) [[unlikely]]
+    capture_collective(asked);
+  if (!may_take_over()) return std::nullopt;
+  return start(asked, request);
+}
+
+}  // namespace thinwire::mpi

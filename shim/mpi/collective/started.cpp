@@ -1,0 +1,73 @@
+#include "shim/mpi/collective/started.h"
+
+#include <new>
+
+#include "shim/mpi/collective/call.h"
+#include "shim/mpi/collective/signature.h"
+#include "shim/mpi/message/running.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// No collective can be cancelled.
+extern "C" int thinwire_collective_cancel(void*, int) { return MPI_ERR_REQUEST; }
+
+}  // namespace
+
+Started::Started(const Asked& asked, const Part& part, Ends ends)
+    : asked_(asked), part_(part), ends_(ends) {
+  types_.own_those_of(asked_.sent, part.sent_blocks);
+  types_.own_those_of(asked_.received, part.received_blocks);
+  lists_.own_those_of(asked_.sent, part.sent_blocks > 0 ? part.ranks : 0);
+  lists_.own_those_of(asked_.received, part.received_blocks > 0 ? part.ranks : 0);
+}
+
+// MPICH 4.0 calls this and the next with its lock held: they must do nothing that takes it.
+int Started::query(void* state, MPI_Status* status) {
+  real().Status_set_elements_x(status, MPI_BYTE, 0);
+  real().Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return static_cast<Started*>(state)->error_.load(std::memory_order_acquire);
+}
+
+int Started::end(void* state) {
+  auto* const started = static_cast<Started*>(state);
+  if (started->ends_ == Ends::kWithItsRequest) delete started;
+  return MPI_SUCCESS;
+}
+
+int Started::begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_Request* request) {
+  const int error = real().Grequest_start(query, end, thinwire_collective_cancel, this, &request_);
+  if (error != MPI_SUCCESS) return error;
+  *request = request_;
+  add_running(request_, worker);
+  worker->hand_over(request_, [this, &queue](Pace::Who who) { run(queue, who); });
+  return MPI_SUCCESS;
+}
+
+void Started::run(CallQueue& queue, Pace::Who who) {
+  queue.set_pace(who);
+  const bool compresses = !part_.is_open || agree_on_signature(part_, queue);
+  ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
+  int error = MPI_ERR_INTERN;
+  try {
+    tw_collective collective = describe(asked_, part_, queue.lists);
+    collective.flags |= TW_AS_AGREED;  // plan.h says why
+    error = run_described(asked_, part_, collective, queue);
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
+  } catch (...) {
+  }
+  queue.set_pace(Pace::Who::kProgram);
+  error_.store(error, std::memory_order_release);
+  if (ends_ == Ends::kWithItsRequest) types_.release();
+  // This may be gone once the request is complete.
+  const MPI_Request request = request_;
+  remove_running(request);
+  real().Grequest_complete(request);
+}
+
+}  // namespace thinwire::mpi

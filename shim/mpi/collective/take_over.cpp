@@ -1,0 +1,61 @@
+#include "shim/mpi/collective/take_over.h"
+
+#include "shim/mpi/choose/link_rate.h"
+#include "shim/mpi/collective/call.h"
+#include "shim/mpi/collective/communicators.h"
+#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/native_count.h"
+#include "shim/mpi/collective/plan.h"
+#include "shim/mpi/collective/signature.h"
+#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+
+bool collectives_may_be_taken_over = false;
+std::atomic<std::uint64_t> collectives_left_alone{0};
+
+void watch_link(const Part& part) {
+  if (part.bytes >= process().settings.plan.threshold) {
+    note_collective();
+  } else {
+    note_small();
+  }
+}
+
+std::optional<int> take_over(const Asked& asked, CallClock& clock) {
+  Part part;
+  NativeReason why = judge_call(asked, part);
+  watch_link(part);
+  if (why == NativeReason::kCompressed) {
+    Collectives& kept = collectives_of(asked.comm);
+    why = kept.why;
+    if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue) &&
+        !part.may_hold_floats()) {
+      why = NativeReason::kDtype;
+    }
+    if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
+    if (why == NativeReason::kCompressed) {
+      tw_collective collective = describe(asked, part, kept.queue.lists);
+      why = plan_blocking(part, collective, kept, clock);
+      if (why == NativeReason::kCompressed) {
+        collective.flags |= TW_PLANNED;
+        ++process().counters.collectives[TW_COMPRESS];
+        clock.start();
+        const int error = clock.ended(run_described(asked, part, collective, kept.queue));
+        clock.stop();
+        return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
+      }
+    }
+  }
+  count_native(why, asked, part);
+  // The others may take it over or not: this rank can do neither without a risk for the data.
+  if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
+  make_if_wanted(asked.comm);
+  clock.start();
+  return std::nullopt;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,52 @@
+// Collectives that are compressed as a whole instead of being the MPI's own: ARCHITECTURE.md,
+// section 6.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "shim/mpi/collective/call_clock.h"
+#include "shim/mpi/observe/capture.h"
+#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/shortcut.h"
+
+namespace thinwire::mpi {
+
+struct Part;
+
+// Whether any collective may be taken over: between MPI_Init and MPI_Finalize, where the settings
+// want it.
+extern bool collectives_may_be_taken_over;
+
+// Calls that the settings leave to the MPI unseen. Counted as sends below the threshold are.
+extern std::atomic<std::uint64_t> collectives_left_alone;
+
+// Whether the call is to be looked at; counted where not.
+inline bool may_take_over() {
+  if (collectives_may_be_taken_over) return true;
+  collectives_left_alone.store(collectives_left_alone.load(std::memory_order_relaxed) + 1,
+                               std::memory_order_relaxed);
+  note_small();
+  return false;
+}
+
+// The call begins: whoever measures the link has to know of it.
+void watch_link(const Part& part);
+
+// Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
+// is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all
+// of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
+// may be taken over makes what is kept with it. Where the MPI's own call is to be timed `clock`
+// runs on return.
+std::optional<int> take_over(const Asked& asked, CallClock& clock);
+
+inline std::optional<int> take_over_if_wanted(const Asked& asked, CallClock& clock) {
+  note_wait();
+  if (is_captured()) [[unlikely]]
+    capture_collective(asked);
+  if (!may_take_over()) return std::nullopt;
+  return take_over(asked, clock);
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,130 @@
+#include "shim/mpi/collective/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/quiet_thread.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// For a program that starts a few and then waits.
+constexpr std::chrono::milliseconds kGrace{1};
+
+}  // namespace
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+// Whether one more task may run.
+bool Worker::has_place() const { return order_ == Order::kAtOnce || running_.empty(); }
+
+bool Worker::add_thread() {
+  std::thread made = quiet_thread("thinwire-calls", [this] { work(); });
+  if (!made.joinable()) return false;
+  threads_.push_back(std::move(made));
+  return true;
+}
+
+void Worker::add_thread_if_wanted() {
+  const bool all_taken = tasks_.size() > threads_.size() - busy_;
+  if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) add_thread();
+}
+
+bool Worker::hold_thread() {
+  const std::lock_guard lock(mutex_);
+  if (threads_.size() == held_ && !add_thread()) return false;
+  ++held_;
+  return true;
+}
+
+void Worker::let_thread_go() {
+  const std::lock_guard lock(mutex_);
+  --held_;
+}
+
+std::size_t Worker::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+void Worker::hand_over(MPI_Request request, Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back({handed_over_++, request, std::move(task)});
+    add_thread_if_wanted();
+    // Who lets others go first wakes up by himself.
+    if (threads_.size() - busy_ <= drowsy_) return;
+  }
+  changed_.notify_all();
+}
+
+std::deque<Worker::Named>::iterator Worker::find(MPI_Request request) {
+  return std::ranges::find(tasks_, request, &Named::request);
+}
+
+void Worker::run(std::deque<Named>::iterator next, Pace::Who who, Lock& lock) {
+  const Named one = std::move(*next);
+  tasks_.erase(next);
+  running_.push_back(one.request);
+  is_waited_for_ = who == Pace::Who::kProgram;
+  lock.unlock();
+  one.task(who);
+  lock.lock();
+  running_.erase(std::ranges::find(running_, one.request));
+  changed_.notify_all();
+}
+
+void Worker::run_until_done(MPI_Request request) {
+  Lock lock(mutex_);
+  for (;;) {
+    auto next = find(request);
+    const bool is_queued = next != tasks_.end();
+    if (!is_queued && std::ranges::count(running_, request) == 0) return;
+    if (is_queued && has_place()) {
+      if (order_ == Order::kAsHandedOver) next = tasks_.begin();
+      run(next, Pace::Who::kProgram, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void Worker::run_until_idle() {
+  Lock lock(mutex_);
+  while (!tasks_.empty() || !running_.empty()) {
+    if (!tasks_.empty() && has_place()) {
+      run(tasks_.begin(), Pace::Who::kProgram, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void Worker::work() {
+  sleep_precisely();
+  Lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return tasks_.empty() ? ends_ : has_place(); });
+    if (tasks_.empty()) return;
+    if (is_waited_for_) {
+      const std::uint64_t first = tasks_.front().number;
+      ++drowsy_;
+      changed_.wait_for(lock, kGrace, [this] { return ends_; });
+      --drowsy_;
+      if (tasks_.empty() || !has_place() || tasks_.front().number != first) continue;
+    }
+    ++busy_;
+    run(tasks_.begin(), Pace::Who::kLibrary, lock);
+    --busy_;
+  }
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,98 @@
+// MPI_Request_get_status and its MPI 4.1 forms over several requests: a look that completes
+// nothing.
+#include "shim/mpi/message/completion.h"
+#include "shim/mpi/message/deliver.h"
+#include "shim/mpi/native/real.h"
+
+using namespace thinwire::mpi;
+
+namespace {
+
+// Delivered now, because the user may read the buffer now; the outcome is kept for the call that
+// completes the request.
+int look_at(MPI_Request request, int* flag, MPI_Status* status) {
+  const Persistent* persistent = find_persistent(request);
+  const MPI_Request native = persistent != nullptr ? persistent->active : request;
+  ContinuationPointer continuation = take_continuation(native);
+  if (!continuation) return real().Request_get_status(native, flag, status);
+  MPI_Status own{};
+  int error = real().Request_get_status(native, flag, &own);
+  if (*flag) {
+    error = finish(*continuation, own, error);
+    continuation->status = own;
+    continuation->error = error;
+    continuation->delivered = true;
+    copy_status(own, status);
+  }
+  put_continuation(native, std::move(continuation));
+  return error;
+}
+
+bool nothing_pending(int count) { return !requests_pending() || count <= 0; }
+
+}  // namespace
+
+extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (!requests_pending() || request == MPI_REQUEST_NULL) {
+    return real().Request_get_status(request, flag, status);
+  }
+  return look_at(request, flag, status);
+}
+THINWIRE_ALSO_PMPI(Request_get_status);
+
+extern "C" int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index,
+                                          int* flag, MPI_Status* status) {
+  if (nothing_pending(count)) {
+    return real().Request_get_status_any(count, requests, index, flag, status);
+  }
+  bool any_active = false;
+  for (int at = 0; at < count; ++at) {
+    if (requests[at] == MPI_REQUEST_NULL) continue;
+    any_active = true;
+    const int error = look_at(requests[at], flag, status);
+    if (error != MPI_SUCCESS || *flag) {
+      *index = at;
+      return error;
+    }
+  }
+  // With no request at all the answer is the MPI's own: done, and an empty status.
+  if (!any_active) return real().Request_get_status_any(count, requests, index, flag, status);
+  *index = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+THINWIRE_ALSO_PMPI(Request_get_status_any);
+
+extern "C" int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
+                                          MPI_Status statuses[]) {
+  if (nothing_pending(count)) {
+    return real().Request_get_status_all(count, requests, flag, statuses);
+  }
+  // Statuses are the user's only if all are done.
+  for (int at = 0; at < count; ++at) {
+    const int error = look_at(requests[at], flag, MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS || !*flag) return error;
+  }
+  for (int at = 0; at < count; ++at) look_at(requests[at], flag, status_at(statuses, at));
+  return MPI_SUCCESS;
+}
+THINWIRE_ALSO_PMPI(Request_get_status_all);
+
+extern "C" int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* done,
+                                           int indices[], MPI_Status statuses[]) {
+  if (nothing_pending(count)) {
+    return real().Request_get_status_some(count, requests, done, indices, statuses);
+  }
+  bool any_active = false;
+  *done = 0;
+  for (int at = 0; at < count; ++at) {
+    if (requests[at] == MPI_REQUEST_NULL) continue;
+    any_active = true;
+    int flag = 0;
+    const int error = look_at(requests[at], &flag, status_at(statuses, *done));
+    if (error != MPI_SUCCESS) return error;
+    if (flag) indices[(*done)++] = at;
+  }
+  if (!any_active) *done = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+THINWIRE_ALSO_PMPI(Request_get_status_some);

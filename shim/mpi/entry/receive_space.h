@@ -1,0 +1,40 @@
+// Where the message of an inspected receive goes, and what it is posted as.
+#pragma once
+
+#include <cstdint>
+
+#include "shim/mpi/entry/nonblocking.h"
+#include "shim/mpi/message/continuations.h"
+#include "shim/mpi/native/datatypes.h"
+
+namespace thinwire::mpi {
+
+// Returns what is wrong with the user's buffer, raised.
+int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination);
+
+// Reserves the destination's bytes or takes scratch. Returns what went wrong, not raised. No lock
+// is held here: receives that the program freed may be completed first.
+int find_receive_space(const Destination& destination, ReceiveSpace& space);
+
+// How the MPI is told of it: as bytes, because a frame's length is no multiple of anything.
+class PostedAs {
+ public:
+  PostedAs(const Destination& destination, const ReceiveSpace& space)
+      : gaps_(space.reservation && !destination.dense),
+        bytes_(gaps_ ? 0 : destination.capacity),
+        data_(space.reservation ? destination.buffer : space.wire.data()),
+        count_(gaps_ ? destination.count : bytes_.count()),
+        type_(gaps_ ? *destination.bytes.type : bytes_.type()) {}
+  void* data() const { return data_; }
+  MPI_Count count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  bool gaps_;
+  ByteCount bytes_;
+  void* data_;
+  MPI_Count count_;
+  MPI_Datatype type_;
+};
+
+}  // namespace thinwire::mpi

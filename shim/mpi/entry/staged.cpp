@@ -1,0 +1,162 @@
+#include "shim/mpi/entry/staged.h"
+
+#include <utility>
+
+#include "shim/mpi/choose/peers.h"
+#include "shim/mpi/entry/collectives.h"
+#include "shim/mpi/message/persistent.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/shortcut.h"
+
+namespace thinwire::mpi {
+namespace {
+
+bool is_rooted(const Form& form) {
+  return form.call == CollectiveCall::kBcast || form.sent_at == Where::kAtRoot ||
+         form.received_at == Where::kAtRoot;
+}
+
+Role role_in(const Asked& asked) {
+  const bool rooted = is_rooted(form_of(asked.call));
+  return rooted ? role_of(asked.root, asked.comm) : Role{true, true};
+}
+
+bool takes_part(Where where, const Form& form, const Role& role) {
+  if (where == Where::kNowhere) return false;
+  if (where == Where::kAtRoot) return role.is_root;
+  // Between two groups the root of a broadcast has a buffer without being one of those who get it.
+  return role.is_leaf || (form.call == CollectiveCall::kBcast && role.is_root);
+}
+
+// What is reduced and scattered is cut for the ranks of one's own group.
+int blocks_in(const Form& form, MPI_Comm comm) {
+  if (!form.reduces) return peers_in(comm);
+  int size = 0;
+  real().Comm_size(comm, &size);
+  return size;
+}
+
+// `count` blocks from the `first` on; without places they lie one after the other.
+std::vector<TypedBlock> blocks_of(const Side& side, int first, int count) {
+  std::vector<TypedBlock> blocks;
+  if (side.counts.is_missing() || side.buffer == MPI_IN_PLACE) return blocks;
+  std::int64_t next = 0;
+  for (int block = first; block < first + count; ++block) {
+    const MPI_Datatype type = side.type_of(block);
+    const std::int64_t elements = side.counts.count(block);
+    if (message_bytes(elements, type) == 0) continue;
+    const std::int64_t unit = side.types != nullptr ? 1 : extent_of(type);
+    const std::int64_t place = side.counts.has_places() ? side.counts.place(block) : next;
+    blocks.push_back({place * unit, elements, type});
+    next += elements;
+  }
+  return blocks;
+}
+
+// Of a started request of the MPI's own, which is the program's handle as well.
+class StagedPersistent : public Persistent {
+ public:
+  StagedPersistent(MPI_Request token, StagedCollectivePointer staged)
+      : token_(token), staged_(std::move(staged)) {}
+
+  int start() override {
+    int error = staged_->load();
+    if (error == MPI_SUCCESS) error = real().Start(&token_);
+    if (error != MPI_SUCCESS) return error;
+    active = token_;
+    put_continuation(active, std::make_unique<Continuation>(staged_));
+    return MPI_SUCCESS;
+  }
+
+  // The MPI still uses the host memory.
+  int free_active() override { return wait_for_active(); }
+
+ private:
+  MPI_Request token_;
+  StagedCollectivePointer staged_;
+};
+
+}  // namespace
+
+// How many blocks of each side count on this rank, and the first of the received ones.
+struct StagedCollective::Extent {
+  int sent = 0, received = 0, received_first = 0;
+  bool casts = false;  // the root of a broadcast, which reads what the others write
+
+  explicit Extent(const Asked& asked) {
+    const Form& form = form_of(asked.call);
+    const Role role = role_in(asked);
+    const int many = blocks_in(form, asked.comm);
+    const bool in_place = asked.sent.buffer == MPI_IN_PLACE;
+    casts = form.call == CollectiveCall::kBcast && role.is_root;
+    if (takes_part(form.sent_at, form, role) && !in_place) {
+      sent = form.sent == Blocks::kOne ? 1 : many;
+    }
+    if (!takes_part(form.received_at, form, role)) return;
+    // What is reduced in place is as long as what would have been sent.
+    const bool whole = form.operation == TW_REDUCE_SCATTER && in_place;
+    received = form.received == Blocks::kOne && !whole ? 1 : many;
+    if (received == 1 && asked.received.counts.is_list() && !whole) {
+      real().Comm_rank(asked.comm, &received_first);
+    }
+  }
+};
+
+StagedCollective::StagedCollective(const Asked& asked, bool reads_received)
+    : StagedCollective(asked, reads_received, Extent(asked)) {}
+
+Asked StagedCollective::with_own_types(Asked asked, const Extent& extent) {
+  types_.own_those_of(asked.sent, extent.sent);
+  types_.own_those_of(asked.received, extent.received_first + extent.received);
+  return asked;
+}
+
+StagedCollective::StagedCollective(const Asked& asked, bool reads_received, const Extent& extent)
+    : asked_(with_own_types(asked, extent)),
+      sent_(asked.sent.buffer, blocks_of(asked_.sent, 0, extent.sent)),
+      received_(asked.received.buffer,
+                blocks_of(asked_.received, extent.received_first, extent.received)),
+      errors_(error_target(asked.comm)),
+      reads_received_(reads_received || extent.casts || asked.sent.buffer == MPI_IN_PLACE),
+      writes_(!extent.casts),
+      prepared_(sent_.prepare(false, received_.address())) {
+  if (prepared_ == MPI_SUCCESS) prepared_ = received_.prepare(false, sent_.address());
+}
+
+int StagedCollective::load() {
+  int error = sent_.read();
+  if (error == MPI_SUCCESS && reads_received_) error = received_.read();
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(errors_->comm(), error);
+}
+
+int StagedCollective::finish() {
+  const int error = writes_ ? received_.write_back() : MPI_SUCCESS;
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(errors_->comm(), error);
+}
+
+int stage_collective(const Asked& asked, bool reads_received, bool load,
+                     StagedCollectivePointer& staged) {
+  auto made = std::make_shared<StagedCollective>(asked, reads_received);
+  if (made->prepared() != MPI_SUCCESS) return raise(asked.comm, made->prepared());
+  const int error = load ? made->load() : MPI_SUCCESS;
+  if (error == MPI_SUCCESS) staged = std::move(made);
+  return error;
+}
+
+int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
+  if (is_complete(*request)) {
+    const int error = staged->finish();
+    if (error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
+    return error;
+  }
+  put_continuation(*request, std::make_unique<Continuation>(std::move(staged)));
+  return MPI_SUCCESS;
+}
+
+int keep_persistent(StagedCollectivePointer staged, MPI_Request* request) {
+  add_persistent(*request, std::make_unique<StagedPersistent>(*request, std::move(staged)));
+  return MPI_SUCCESS;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,58 @@
+// Non-blocking and persistent collectives. Those that are taken over are compressed as a whole. The
+// others are the MPI's own, with host memory in the place of buffers on a GPU that it cannot reach.
+#include "shim/mpi/collective/persist.h"
+#include "shim/mpi/collective/start.h"
+#include "shim/mpi/entry/collective_signatures.h"
+#include "shim/mpi/entry/refuse.h"
+#include "shim/mpi/entry/staged.h"
+
+// MPI_<name> with these parameters; `attempt` may leave the call, `keeps` takes what is staged, and
+// `asked` and `reads` are what stage_collective() takes; the rest are the buffers. Such calls are
+// in no table of native/real.h: each finds the MPI's own at its first use.
+#define STAGE(...) STAGE_EXPANDED(__VA_ARGS__)
+#define STAGE_EXPANDED(name, parameters, arguments, attempt, loads, keeps, reads, asked, ...)   \
+  extern "C" int MPI_##name parameters {                                                        \
+    using namespace thinwire::mpi;                                                              \
+    attempt;                                                                                    \
+    static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
+    StagedCollectivePointer staged;                                                             \
+    if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                         \
+      const int error = stage_collective(asked, reads, loads, staged);                          \
+      if (error != MPI_SUCCESS) return error;                                                   \
+      redirect(*staged, __VA_ARGS__);                                                           \
+    }                                                                                           \
+    const int error = native arguments;                                                         \
+    if (error != MPI_SUCCESS || staged == nullptr) return error;                                \
+    return keeps(std::move(staged), request);                                                   \
+  }                                                                                             \
+  THINWIRE_ALSO_PMPI(name)
+
+#define ASKED(signature, call) (Asked{CollectiveCall::call, comm, signature##_SIDES})
+#define TAKE_OVER(how, signature, call) \
+  if (const auto done = how(ASKED(signature, call), request)) return *done
+
+#define BOTH(nonblocking, persistent, signature, start, persist, reads, call, ...)            \
+  STAGE(CALL(nonblocking), (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request),    \
+        (signature##_ARGUMENTS, comm, request), start, true, keep_started, reads,             \
+        ASKED(signature, call), __VA_ARGS__);                                                 \
+  STAGE(CALL(persistent),                                                                     \
+        (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request),        \
+        (signature##_ARGUMENTS, comm, info, request), persist, false, keep_persistent, reads, \
+        ASKED(signature, call), __VA_ARGS__)
+
+// A non-blocking call, and the persistent one of MPI 4.
+#define STARTED(nonblocking, persistent, signature, call, ...)                          \
+  BOTH(nonblocking, persistent, signature, TAKE_OVER(start_if_wanted, signature, call), \
+       TAKE_OVER(persist_if_wanted, signature, call), false, call, __VA_ARGS__)
+// The sides of a scan are those of an Allreduce, which may leave some of what it could write.
+#define SCAN(nonblocking, persistent, signature, reads, ...)                                  \
+  BOTH(nonblocking, persistent, signature, THINWIRE_TRY_NOTHING, THINWIRE_TRY_NOTHING, reads, \
+       kAllreduce, __VA_ARGS__)
+
+// The order matters.
+// clang-format off
+#include "shim/mpi/entry/for_int_counts.h"
+#include "shim/mpi/entry/started_collectives.inc"
+#include "shim/mpi/entry/for_large_counts.h"
+#include "shim/mpi/entry/started_collectives.inc"
+// clang-format on

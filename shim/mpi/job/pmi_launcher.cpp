@@ -1,0 +1,163 @@
+#include "shim/mpi/job/pmi_launcher.h"
+
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "shim/mpi/job/capabilities.h"
+#include "shim/mpi/job/pmi_wire.h"
+#include "shim/mpi/native/stack_frame.h"
+#include "shim/mpi/native/symbols.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// One descriptor a process, so one lock: held during an exchange of ours, and taken for a moment
+// by each call of the MPI's own.
+std::mutex g_descriptor;
+int g_calls_of_mpi = 0;
+thread_local OutermostCall own_call;
+
+std::string key_of(int rank) { return "thinwire.capabilities." + std::to_string(rank); }
+
+std::optional<int> number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  int number = 0;
+  if (text == nullptr || !read_number(std::string_view(text), number)) return std::nullopt;
+  return number;
+}
+
+bool is_stream_socket(int descriptor) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
+
+// The MPIs whose every word to the launcher is known; see the header.
+bool speaks_in_known_calls_only() {
+  using Query = int (*)(char*, int*);
+  constexpr std::size_t kLongestVersion = 8192;  // of any MPI
+  const auto query = reinterpret_cast<Query>(find_symbol("PMPI_Get_library_version"));
+  std::string version(kLongestVersion, '\0');
+  int length = 0;
+  if (query == nullptr || query(version.data(), &length) != 0) return false;
+  return version.find("ch4:") != std::string::npos ||
+         version.find("Intel(R) MPI") != std::string::npos;
+}
+
+}  // namespace
+
+// The code that it returns to is the call's.
+[[gnu::noinline]] LauncherCall::LauncherCall() {
+  bool left = false;
+  const bool counts = own_call.enter(this, __builtin_return_address(0), left);
+  if (left || !counts) return;  // in the place of the one that was left, or inside of another
+  const std::lock_guard lock(g_descriptor);
+  ++g_calls_of_mpi;
+}
+
+LauncherCall::~LauncherCall() {
+  if (!own_call.leave(this)) return;
+  const std::lock_guard lock(g_descriptor);
+  --g_calls_of_mpi;
+}
+
+void PmiLauncher::publish(const std::string& capabilities) {
+  const std::lock_guard lock(g_descriptor);
+  const std::string key = key_of(rank_);
+  const std::string value = pmi::as_word(capabilities);
+  std::size_t longest_key = 0, longest_value = 0;
+  const bool fits = introduce(longest_key, longest_value) && key.size() < longest_key &&
+                    value.size() < longest_value && pmi::is_word(value);
+  published_ = fits && learn_locality() && put(key, value);
+  channel_.set_patience(std::chrono::milliseconds::zero());
+}
+
+// MPICH 4.0's launcher forgets what was put before the first init that it hears. The MPI sends its
+// own later: none of these launchers counts them.
+bool PmiLauncher::introduce(std::size_t& longest_key, std::size_t& longest_value) {
+  const auto greeting = channel_.ask("cmd=init pmi_version=1 pmi_subversion=1");
+  if (!greeting || !pmi::answers(*greeting, "response_to_init") ||
+      pmi::field(*greeting, "pmi_version") != "1") {
+    return false;
+  }
+  const auto maxes = channel_.ask("cmd=get_maxes");
+  if (!maxes || !pmi::answers(*maxes, "maxes")) return false;
+  if (!read_number(pmi::field(*maxes, "keylen_max").value_or(""), longest_key) ||
+      !read_number(pmi::field(*maxes, "vallen_max").value_or(""), longest_value)) {
+    return false;
+  }
+  const auto named = channel_.ask("cmd=get_my_kvsname");
+  if (!named || !pmi::answers(*named, "my_kvsname")) return false;
+  name_ = pmi::field(*named, "kvsname").value_or("");
+  return !name_.empty();
+}
+
+// Before the capabilities are out, because ranks must agree on it: a rank that alone did not know
+// its neighbours would compress to those who do not expect it.
+bool PmiLauncher::learn_locality() {
+  const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=PMI_process_mapping");
+  if (!answer || pmi::field(*answer, "cmd") != "get_result") return false;
+  if (!pmi::answers(*answer, "get_result")) return pmi::says_not_found(*answer);
+  const auto mapping = pmi::parse_mapping(pmi::field(*answer, "value").value_or(""));
+  if (mapping) local_ = pmi::ranks_beside(*mapping, rank_, size_);
+  return true;
+}
+
+bool PmiLauncher::put(const std::string& key, const std::string& value) {
+  const auto answer = channel_.ask("cmd=put kvsname=" + name_ + " key=" + key + " value=" + value);
+  if (answer && pmi::field(*answer, "cmd") == "put_result") {
+    return put_is_answered_ = pmi::answers(*answer, "put_result");
+  }
+  // Nobody knows what became of the put: others may read the capabilities and compress to this
+  // rank.
+  silent_ = silent_ || answer.has_value();
+  return silent_ || channel_.broken();
+}
+
+CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
+  const CapabilitiesText kNotNow{false, std::nullopt};
+  const std::lock_guard lock(g_descriptor);
+  if (own_call.forget_if_left(&kNotNow)) --g_calls_of_mpi;
+  if (silent_ || g_calls_of_mpi > 0) return kNotNow;
+  const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=" + key_of(world_rank));
+  if (!answer) return kNotNow;
+  if (pmi::field(*answer, "cmd") != "get_result") {
+    silent_ = true;
+    return kNotNow;
+  }
+  if (!pmi::answers(*answer, "get_result")) return {pmi::says_not_found(*answer), std::nullopt};
+  const auto value = pmi::field(*answer, "value");
+  return value ? CapabilitiesText{true, pmi::from_word(std::string(*value))} : kNotNow;
+}
+
+bool PmiLauncher::is_lost() const {
+  const std::lock_guard lock(g_descriptor);
+  return silent_ || channel_.broken();
+}
+
+bool PmiLauncher::expect_threads() {
+  const std::lock_guard lock(g_descriptor);
+  silent_ = silent_ || !speaks_in_known_calls_only();
+  return !silent_;
+}
+
+// The local ranks are what hydra alone sets, on every node and in all its variants. Without them
+// the descriptor is another launcher's (Slurm's, gforker's), whose dialogue is not to be disturbed.
+std::unique_ptr<Launcher> find_pmi_launcher() {
+  const auto descriptor = number_in("PMI_FD");
+  const auto rank = number_in("PMI_RANK");
+  const auto size = number_in("PMI_SIZE");
+  const auto local_ranks = number_in("MPI_LOCALNRANKS");
+  const auto local_rank = number_in("MPI_LOCALRANKID");
+  if (!descriptor || !rank || !size || !local_ranks || !local_rank) return nullptr;
+  if (*rank < 0 || *rank >= *size || *local_rank < 0 || *local_rank >= *local_ranks) return nullptr;
+  // For a debugger the launcher speaks first, and the MPI waits for that.
+  if (std::getenv("PMI_TOTALVIEW") != nullptr || !is_stream_socket(*descriptor)) return nullptr;
+  return std::make_unique<PmiLauncher>(*descriptor, *rank, *size);
+}
+
+}  // namespace thinwire::mpi

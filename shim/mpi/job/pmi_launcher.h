@@ -1,0 +1,60 @@
+// PMI-1 with hydra, the launcher of MPICH, Intel MPI and their kin, on the descriptor that the MPI
+// itself inherited (PMI_FD). No library offers it, so it is spoken here.
+//
+// When the MPI speaks there (MPICH 4.0, 4.3, 5.0 and Intel MPI 2021.18 under strace, and MPICH's
+// source): in MPI_Init and MPI_Finalize, and in the calls that LauncherCall is for. Addresses of
+// peers are exchanged in MPI_Init: a first message to a peer asks nothing, with threads neither.
+// Two things are left: MPICH's older device, ch3, reads addresses at the first message; and a job
+// that outlives a dead rank (-disable-auto-cleanup) asks who died at its next progress.
+//
+// Why capabilities arrive: the put is answered before MPI_Init, every MPI_Init of those MPIs
+// returns only after all ranks entered it, and its barriers between nodes send on all that a node's
+// ranks had put (seen with each rank late in turn, on one node and on two).
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "shim/mpi/job/launcher.h"
+#include "shim/mpi/job/pmi_channel.h"
+
+namespace thinwire::mpi {
+
+class PmiLauncher final : public Launcher {
+ public:
+  // Waiting longer costs a job that can't start anyway; giving up too early would leave a late
+  // answer to the MPI, which would take it for one of its own.
+  static constexpr std::chrono::milliseconds kPatience{30'000};
+
+  PmiLauncher(int descriptor, int rank, int size, std::chrono::milliseconds patience = kPatience)
+      : channel_(descriptor), rank_(rank), size_(size) {
+    channel_.set_patience(patience);
+  }
+
+  void publish(const std::string& capabilities) override;
+  bool published() const override { return published_; }
+  const std::string& job_name() const override { return name_; }
+  std::vector<int> ranks_on_this_node() override { return local_; }
+  CapabilitiesText capabilities_of(int world_rank) override;
+  bool always_answers() const override { return false; }
+  bool capabilities_are_out() const override { return put_is_answered_; }
+  bool is_lost() const override;
+  bool expect_threads() override;
+
+ private:
+  bool introduce(std::size_t& longest_key, std::size_t& longest_value);
+  bool learn_locality();
+  bool put(const std::string& key, const std::string& value);
+
+  pmi::Channel channel_;
+  int rank_;
+  int size_;
+  bool published_ = false;        // or it may be
+  bool put_is_answered_ = false;  // it is
+  bool silent_ = false;           // nobody may be asked any more
+  std::string name_;
+  std::vector<int> local_;
+};
+
+}  // namespace thinwire::mpi

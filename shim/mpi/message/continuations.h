@@ -1,0 +1,146 @@
+// Continuations: what remains to be done when one of the user's requests completes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/message/handle_filter.h"
+#include "shim/mpi/message/late_calls.h"
+#include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/state/in_place.h"
+#include "shim/mpi/state/pool.h"
+
+namespace thinwire::mpi {
+
+// The place of a received message in the user's memory.
+struct Destination {
+  void* buffer = nullptr;
+  MPI_Count count = 0;
+  MPI_Datatype type{};
+  std::uint64_t capacity = 0;  // bytes
+  MPI_Comm comm{};
+  ErrorTargetPointer errors;  // of a pending receive, whose communicator may be freed meanwhile
+  bool dense = false;         // what arrives lies in the buffer as it travelled
+  bool may_be_frame = true;   // false: the sender never compresses such a message
+  ByteForm bytes;             // of the type in host memory, where not dense
+  bool on_device = false;     // the rest is set for GPU memory only
+  bool direct = false;        // the MPI may write there itself
+  int device = -1;            // the GPU's ordinal
+  LayoutPointer layout;       // where not dense, from the address below on
+  void* first = nullptr;
+
+  Elements elements() const { return {buffer, bytes.map}; }
+};
+
+// The space for a message that arrives: its destination, whose bytes are reserved then, or in
+// scratch.
+struct ReceiveSpace {
+  Lease wire;
+  InPlace::Reservation reservation;
+};
+
+// Work that a collective of the MPI's own leaves to be done.
+class Staged {
+ public:
+  Staged() = default;
+  virtual ~Staged() = default;
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+
+  // Returns what went wrong, raised.
+  virtual int finish() = 0;
+
+  // False: MPI_Request_free is the MPI's to judge.
+  virtual bool may_be_freed() const { return true; }
+};
+using StagedPointer = std::shared_ptr<Staged>;
+
+class Probed;
+
+struct Continuation {
+  enum class Kind { kSend, kReceive, kCollective };
+  Kind kind = Kind::kSend;
+  ReceiveSpace space;       // a send's wire message is kept there too
+  Destination destination;  // kReceive
+  bool owns_type = false;   // the destination's type is a duplicate of the user's
+  bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
+  MPI_Status status{};
+  int error = MPI_SUCCESS;
+  tw_copy* copy = nullptr;         // of a raw message to GPU memory, under way before its delivery
+  StagedPointer staged;            // kCollective
+  std::shared_ptr<Probed> probed;  // kReceive, of a message that was probed before
+  std::uint64_t number = 0;        // in the table: a later one has a larger
+  std::unique_ptr<Continuation> older;  // in the table: of an operation that had the same handle
+
+  Continuation(Kind kind_, Lease wire);
+  explicit Continuation(StagedPointer collective);
+  ~Continuation();
+  Continuation(const Continuation&) = delete;
+  Continuation& operator=(const Continuation&) = delete;
+
+  // From a pool: there is one continuation a message.
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* continuation, std::size_t bytes);
+};
+using ContinuationPointer = std::unique_ptr<Continuation>;
+
+// The continuation of a pending receive. It needs nothing of the user's that he may free: neither
+// the datatype nor the communicator.
+ContinuationPointer make_receive_continuation(ReceiveSpace space, const Destination& destination);
+
+// Finishes a completed operation: a received message is decoded or copied to the user, `status`
+// then says what a raw message's would. `error` is the operation's own; returns it, or what went
+// wrong here, raised on the communicator's error handler.
+int finish(Continuation& continuation, MPI_Status& status, int error);
+
+// Begins what of a completed receive can run while others are waited for: the copy of a raw message
+// to GPU memory. `finish` completes it.
+void begin_delivery(Continuation& continuation, const MPI_Status& status, int error);
+
+// Whether it is complete. An MPI may give all operations that complete at once one and the same
+// handle: no continuation on those.
+bool is_complete(MPI_Request request);
+
+// Continuations by request handle. Whoever completes requests takes their continuations out before
+// the MPI call and puts the incomplete ones back; or begins a late call, and takes those of the
+// completed ones after the MPI's. A handle that another thread, or an error handler, is given
+// meanwhile never meets an old continuation.
+void put_continuation(MPI_Request request, ContinuationPointer continuation);
+ContinuationPointer take_continuation(MPI_Request request);
+void begin_late(LateCall& call);
+ContinuationPointer take_continuation_late(const LateCall& call, MPI_Request request);
+void end_late(LateCall& call);
+extern std::atomic<std::uint64_t> live_continuations;
+extern HandleFilter continued_requests;
+
+// The number of these that must be taken before the MPI call: other threads look at receives of
+// messages that were probed, and copies to GPU memory overlap.
+extern std::atomic<std::uint64_t> live_taken_before;
+
+// Delivers the message of a pending receive if it is here, without completing the request. Nothing
+// happens where `request` is not that of `probed`.
+void deliver_if_complete(MPI_Request request, const Probed& probed);
+
+// A request whose operation goes on though nobody will ask for its end: a receive that the user
+// freed, whose message must reach his buffer all the same, or one into scratch that is not needed
+// any more. It is completed here, by the receives, probes and completion calls that follow;
+// keeping one calls no MPI.
+void keep_orphan(MPI_Request request, ContinuationPointer continuation);
+void adopt_orphan(MPI_Request request, ContinuationPointer continuation);
+extern std::atomic<std::uint64_t> live_orphans;
+void complete_orphans();
+inline void progress_orphans() {
+  if (live_orphans.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    complete_orphans();
+}
+void drain_orphans();
+
+// Logs what is left of this process' continuations and stashes at MPI_Finalize, where nothing
+// should be.
+void check_nothing_left();
+
+}  // namespace thinwire::mpi

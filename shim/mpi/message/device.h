@@ -1,0 +1,49 @@
+// Messages in GPU memory, for an MPI that cannot reach it: copies between there and pinned memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "shim/mpi/message/continuations.h"
+#include "shim/mpi/message/encode.h"
+
+namespace thinwire::mpi {
+
+// Whether a buffer has to be kept from the MPI.
+bool mpi_reaches_gpus();
+inline bool must_be_staged(bool on_device) { return on_device && !mpi_reaches_gpus(); }
+
+// acquire_scratch(), a failure counted.
+Lease acquire_counted(tw_memory memory, int device, std::uint64_t bytes);
+
+// What the MPI is given instead where it only looks at the arguments (no data, no peer).
+void* untouched_buffer();
+
+// The GPU that holds `buffer`. Returns an MPI error code, logged: MPI_ERR_BUFFER for memory that
+// this library cannot reach.
+int find_device(const void* buffer, MPI_Datatype type, int* device);
+
+// Copies the first `bytes` bytes of a message at `buffer`, GPU memory, to `dense`, which GPUs
+// reach; the copy is complete on return. Returns an MPI error code, logged.
+int copy_from_device(const void* buffer, MPI_Datatype type, const Lease& dense,
+                     std::uint64_t bytes);
+
+// The reverse, from host or GPU memory; writes the type's own bytes only.
+int copy_to_device(const Destination& destination, const Lease& dense, std::uint64_t bytes);
+
+// A copy between a GPU and pinned memory, begun: nullptr where it could not be. Both sides must
+// stay until finish_copy(), which returns an MPI error code, logged.
+tw_copy* start_copy(void* destination, const void* source, std::uint64_t bytes);
+int finish_copy(tw_copy* copy);
+
+// The same, complete on return.
+int copy_now(void* destination, const void* source, std::uint64_t bytes);
+
+// As memcpy(), between any two places; a failure is logged and counted.
+void copy_anywhere(void* destination, const void* source, std::size_t bytes);
+
+// A raw message in GPU memory as the MPI would have sent it, in pinned memory. Returns what went
+// wrong, raised on the communicator.
+int stage(const Outgoing& message, std::optional<Wire>& wire);
+
+}  // namespace thinwire::mpi

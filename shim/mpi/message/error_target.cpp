@@ -1,0 +1,44 @@
+#include "shim/mpi/message/error_target.h"
+
+#include <mutex>
+
+#include "shim/mpi/choose/peers.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/native/self.h"
+
+namespace thinwire::mpi {
+
+ErrorTarget::~ErrorTarget() {
+  if (!replaced_) return;
+  MPI_Comm own = comm();
+  real().Comm_free(&own);
+}
+
+void ErrorTarget::replace() {
+  if (replaced_) return;
+  MPI_Errhandler handler;
+  if (real().Comm_get_errhandler(comm(), &handler) != MPI_SUCCESS) return;
+  const MPI_Comm own = new_self();
+  real().Comm_set_errhandler(own, handler);
+  real().Errhandler_free(&handler);
+  replaced_ = true;
+  comm_.store(own, std::memory_order_release);
+}
+
+int raise(MPI_Comm comm, int error) {
+  real().Comm_call_errhandler(comm, error);
+  return error;
+}
+
+void forget_communicator(MPI_Comm comm) {
+  CommFacts* facts = known_facts(comm);
+  if (facts == nullptr) return;
+  ErrorTargetPointer errors;
+  {
+    const std::lock_guard lock(facts->mutex);
+    errors.swap(facts->errors);
+  }
+  if (errors != nullptr && errors.use_count() > 1) errors->replace();
+}
+
+}  // namespace thinwire::mpi

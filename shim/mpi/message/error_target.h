@@ -1,0 +1,39 @@
+// The target at which errors are raised: a communicator, or what stands in for one that the program
+// has freed.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "shim/mpi/native/mpi_abi.h"
+
+namespace thinwire::mpi {
+
+// The target of one communicator, shared by its pending receives.
+class ErrorTarget {
+ public:
+  explicit ErrorTarget(MPI_Comm comm) : comm_(comm) {}
+  ~ErrorTarget();
+  ErrorTarget(const ErrorTarget&) = delete;
+  ErrorTarget& operator=(const ErrorTarget&) = delete;
+
+  MPI_Comm comm() const { return comm_.load(std::memory_order_acquire); }
+
+  // The communicator is about to be freed: a private one with its error handler takes its place.
+  void replace();
+
+ private:
+  std::atomic<MPI_Comm> comm_;
+  bool replaced_ = false;
+};
+using ErrorTargetPointer = std::shared_ptr<ErrorTarget>;
+
+// Raises `error` on the communicator's error handler and returns it. The handler may call MPI:
+// callers hold no lock and no reservation.
+int raise(MPI_Comm comm, int error);
+
+// To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`. Errors of its pending
+// receives are raised on a private communicator from here on.
+void forget_communicator(MPI_Comm comm);
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,110 @@
+// Facts that the shim must know of a datatype: its size, its float type, and whether it has gaps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/native/type_map.h"
+#include "shim/mpi/native/values.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+struct TypeFacts {
+  std::uint64_t size = 0;           // bytes of data in one element
+  tw_dtype leaf = TW_BYTES;         // the one float type that all of it is made of, else TW_BYTES
+  Values values = Values::kOthers;  // what MPI takes its values for; pairs where some are
+  bool dense = false;  // elements lie in memory one after the other, in order, from byte 0
+  // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
+  // single leaves. Rank 0 where it is none.
+  std::uint32_t rank = 0;
+  std::uint64_t extent[4] = {};
+};
+
+// Found out once and kept as an attribute of the datatype.
+TypeFacts type_facts(MPI_Datatype type);
+
+// Whether the MPI takes it in a call that communicates, which packed bytes would hide: it is
+// committed. Asked of the MPI until it says so, then kept.
+bool is_usable(MPI_Datatype type);
+
+// Once the MPI has started: whether with MPI_THREAD_MULTIPLE.
+void use_types_in_threads(bool concurrent);
+
+// The program is about to free it. With MPI_THREAD_MULTIPLE what is kept of it ends here: MPICH
+// would end an attribute wherever the last message of the type completes, within its progress too,
+// and let other threads in there meanwhile.
+void forget_type(MPI_Datatype type);
+
+// The type's layout for packing on GPUs, from its first_byte() on; made once and kept with the
+// type, whoever holds it may outlive that. nullptr, logged, for a type that cannot be flattened.
+using LayoutPointer = std::shared_ptr<const tw_layout>;
+LayoutPointer layout_of(MPI_Datatype type);
+
+// The type as bytes in host memory, made once and kept with the type. Who holds either may outlive
+// that: another thread may free the user's type by another handle of it while a call names this
+// one. Both are missing where the type cannot be flattened or is not committed, and for the first
+// messages of one that may have many blocks, the datatype also where the MPI cannot say it.
+struct ByteForm {
+  TypeMapPointer map;
+  std::shared_ptr<const MPI_Datatype> type;
+};
+ByteForm byte_form_of(MPI_Datatype type);
+
+// The map that was made already, or nullptr.
+TypeMapPointer known_map_of(MPI_Datatype type);
+
+// The address of the lowest byte of the first element. The buffer's own address may be no memory at
+// all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
+const void* first_byte(const void* buffer, MPI_Datatype type);
+
+// Bytes of one element of a leaf.
+constexpr std::uint64_t leaf_bytes(tw_dtype leaf) {
+  if (leaf == TW_F16 || leaf == TW_BF16) return 2;
+  return leaf == TW_F64 ? 8 : leaf == TW_F32 ? 4 : 1;
+}
+
+// Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
+// absolute addresses (MPI_BOTTOM) means.
+bool is_null_buffer(const void* buffer, MPI_Datatype type);
+
+// `bytes` bytes as (count, datatype) for a call with an int count.
+class ByteCount {
+ public:
+  explicit ByteCount(std::uint64_t bytes);
+  ~ByteCount();
+  ByteCount(const ByteCount&) = delete;
+  ByteCount& operator=(const ByteCount&) = delete;
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_;
+  MPI_Datatype type_;
+  bool owned_ = false;
+};
+
+// Copies between user memory of any datatype and dense bytes, partial last elements included.
+int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes);
+// `is_new_use`: of the type, whose byte_form_of() nobody has asked for this message.
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count, MPI_Datatype type,
+           bool is_new_use = true);
+
+void release_type_cache();
+
+inline std::int64_t extent_of(MPI_Datatype type) {
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_extent_x(type, &lower, &extent);
+  return extent;
+}
+
+// Named types cannot be freed.
+inline bool is_derived(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
+}  // namespace thinwire::mpi
