@@ -46,6 +46,7 @@ struct Header {
   std::size_t header_bytes() const { return kFixedHeaderBytes + 8 * (shape.rank - 1); }
   std::uint64_t frame_bytes() const { return header_bytes() + body_bytes; }
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
+  friend bool operator==(const Header&, const Header&) = default;
 };
 
 // True when `bytes` is long enough for a mark and begins with it.

@@ -58,7 +58,8 @@ def test_communicators_that_end_at_random_moments(
     assert [rank.output for rank in job.ranks] == ["ok\n"] * 3, job.said()
     # The later ones of the 150 calls of each communicator are compressed.
     assert job.total("compressed_calls") > 3 * rounds * 20
-    assert job.total("spilled_blocks") > 0
+    # An abort may come before any call whose blocks do not fit has ended.
+    assert mode == "abort" or job.total("spilled_blocks") > 0
 
 
 @pytest.mark.parametrize("seed", [1, 2])
