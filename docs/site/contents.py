@@ -99,6 +99,7 @@ OF_PAGES = {
     "docs/results/README": part(
         "",
         "programs",
+        "demo",
         "applications",
         "training",
         "dask",

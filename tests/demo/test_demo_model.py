@@ -5,18 +5,12 @@ from thinwire.demo import model
 RAW = model.RawRun(seconds=10.0, comm_seconds=8.0, bytes_one_way=80_000_000)
 
 
-def test_ideal_speedup_by_hand():
-    # 2 s of arithmetic + 0.4 s encode + 0.2 s decode + 40 MB at 10 MB/s = 6.6 s.
-    speed = model.CodecSpeed(encode=200e6, decode=400e6)
-    assert model.ideal_speedup(RAW, 2.0, 10e6, speed) == pytest.approx(10 / 6.6)
-
-
-def test_a_codec_slower_than_the_link_loses():
-    # 2 s + 2 s encode + 2 s decode + 40 MB at 10 MB/s = 10 s; with half the speed, 14 s.
-    assert model.ideal_speedup(RAW, 2.0, 10e6, model.CodecSpeed(40e6, 40e6)) == pytest.approx(1)
-    assert model.ideal_speedup(RAW, 2.0, 10e6, model.CodecSpeed(20e6, 20e6)) == pytest.approx(
-        10 / 14
-    )
+def test_no_run_passes_the_limit():
+    # The least arithmetic of the three is 1.5 s.
+    runs = [(10.0, 8.0), (3.0, 1.5), (4.0, 2.0)]
+    limit = model.speedup_limit(RAW, runs)
+    assert limit == pytest.approx(10 / 1.5)
+    assert all(RAW.seconds / seconds <= limit for seconds, _ in runs)
 
 
 def test_ratio():

@@ -39,13 +39,13 @@ def demo(
     On CPUs over 100 Mbit/s and 1 Gbit/s. On GPUs over 10 and 25 Gbit/s, against messages that are
     staged through host memory by hand.
     """
+    from ..demo.bars import write_bars
     from ..demo.device import choose_device, rates_for, size_for
     from ..demo.engine import Session, run_all
     from ..demo.links import each_link
     from ..demo.report import write_report
-    from ..demo.runs import CPU, DemoError, find_wave
-    from ..demo.speed import codec_speed, gpu_codec_speed
-    from ..demo.table import notes, print_rows
+    from ..demo.runs import DemoError, find_wave
+    from ..demo.table import heading, legend, notes, print_rows
     from ..lab import LabError
 
     messages, console = Console(stderr=True), Console()
@@ -57,23 +57,25 @@ def demo(
             wave=program,
             size=size_for(chosen, quick),
             repeats=QUICK_REPEATS if quick else FULL_REPEATS,
-            speed_of=codec_speed if chosen == CPU else gpu_codec_speed,
             progress=_progress(messages),
             device=chosen,
         )
+        console.print(heading(session), highlight=False)
         outcome = run_all(session, each_link(rates_for(chosen), messages.print))
     except (DemoError, LabError) as error:
         messages.print(f"[red]demo:[/red] {error}", highlight=False)
         raise typer.Exit(1) from error
 
     write_report(outcome.rows, output_dir / "report.json")
+    write_bars(output_dir / "report.json", output_dir / "bars.svg")
     picture = _draw(outcome, output_dir / "report.png")
     for link in dict.fromkeys(row.link for row in outcome.rows):
         rows = [row for row in outcome.rows if row.link == link]
         print_rows(console, rows)
         console.print(*notes(rows), sep="\n")
         console.print()
-    console.print(f"Written: {output_dir / 'report.json'}{picture}", markup=False)
+    console.print(*legend(session), "", sep="\n", highlight=False)
+    console.print(f"Written: {output_dir / 'report.json'}, bars.svg{picture}", markup=False)
     if not all(row.verified for row in outcome.rows):
         raise typer.Exit(1)
 
@@ -86,7 +88,7 @@ def _draw(outcome: "Outcome", path: Path) -> str:
         draw(outcome.rows, outcome.fields, path)
     except ModuleNotFoundError as error:
         return f". No picture: {error}; pip install 'thinwire[demo]'"
-    return f" and {path}"
+    return f", {path.name}"
 
 
 def _progress(console: Console) -> Callable[[str], AbstractContextManager[None]]:

@@ -18,8 +18,6 @@ CASES = (NO_SHIM, SHIM_OFF, *CODECS)
 
 # Opened around each run, with the words to show meanwhile.
 Progress = Callable[[str], AbstractContextManager[None]]
-# The speed of a codec, by its spec and the bytes of one message.
-SpeedOf = Callable[[str, int], model.CodecSpeed]
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,6 @@ class Session:
     wave: Path
     size: Size
     repeats: int
-    speed_of: SpeedOf
     progress: Progress
     device: str = CPU
 
@@ -77,8 +74,11 @@ def _rows_of_link(session: Session, link: Link, runs: dict[str, list[Run]]) -> l
     with session.progress(f"{link.name}  rate of the bare link"):
         # A link without a rate of its own is taken at the rate that the raw run reached.
         rate = link.raw_rate() or raw.bytes_one_way / raw.comm_seconds
+    limit = model.speedup_limit(
+        raw, [(run.seconds, run.wave["comm_seconds"]) for each in runs.values() for run in each]
+    )
     facts = link.facts()
-    return [_row(session, link, runs, codec, raw, rate, facts) for codec in CASES]
+    return [_row(session, link, runs, codec, raw, limit, rate, facts) for codec in CASES]
 
 
 def _row(
@@ -87,6 +87,7 @@ def _row(
     runs: dict[str, list[Run]],
     codec: str,
     raw: model.RawRun,
+    limit: float,
     rate: float,
     facts: dict[str, int],
 ) -> Row:
@@ -98,11 +99,6 @@ def _row(
     asked = run.wave["bytes_sent"]
     wire = run.shim["wire_bytes"] if run.shim else asked
     ratio = model.compression_ratio(asked, wire)
-    ideal, basis = 1.0, ""
-    if run.shim:
-        message = raw.bytes_one_way // run.wave["busiest_messages_sent"]
-        speed = session.speed_of(codec, message)
-        ideal, basis = model.ideal_speedup(raw, ratio, rate, speed), speed.basis
     errors = [field_error(reference, other.field) for other in runs[codec]]
     worst = max(errors, key=lambda error: error.absolute)
     return Row(
@@ -111,7 +107,7 @@ def _row(
         seconds=run.seconds,
         raw_seconds=raw.seconds,
         speedup=raw.seconds / run.seconds,
-        ideal_speedup=ideal,
+        speedup_limit=limit,
         speedup_without_bursts=model.speedup_without_bursts(
             raw,
             run.seconds,
@@ -132,7 +128,6 @@ def _row(
         link_share=model.link_share(raw, rate),
         raw_messages=run.shim["raw_by_reason"] if run.shim else {},
         device=session.device,
-        ideal_basis=basis,
         **facts,
     )
 

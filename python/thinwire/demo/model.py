@@ -1,22 +1,22 @@
 """What the demo may claim: pure formulas, no clock, no processes.
 
-The program exchanges halos and gathers slabs without overlapping them with arithmetic, so a raw run
-lasts ``compute + T`` where ``T`` is the time spent in MPI calls. With two ranks on two hosts a
-full-duplex link has one direction per rank. Halos travel both ways at once and cost the time of one
-direction; the gather travels from rank 1 to rank 0 alone and adds to that direction. What the link
-must carry one after another is therefore ``S``, the bytes sent by the rank that sends most, and not
-the sum over both ranks. Encoding is on the critical path once for those bytes, at the sender, and
-decoding once, at the receiver: both ranks encode their halos at the same time.
+The program exchanges halos and gathers slabs without overlapping them with arithmetic, so a run
+lasts as long as its arithmetic and its MPI calls, which include what compression takes. No
+compression can do more than make the calls take no time: `speedup_limit` is that.
 
-``link_share`` says how far ``S / B`` explains the measured ``T``. Near 1 the link decides. Far
-below 1 something else does, as waiting for the other rank or copies inside the MPI, and the ideal,
-which takes all of ``T`` for the link's, is too high.
+With two ranks on two hosts a full-duplex link has one direction per rank. Halos travel both ways at
+once and cost the time of one direction; the gather travels from rank 1 to rank 0 alone and adds to
+that direction. What the link must carry one after another is therefore ``S``, the bytes sent by the
+rank that sends most, and not the sum over both ranks. ``link_share`` says how far ``S / B``
+explains the measured time of the calls. Near 1 the link decides. Far below 1 something else does,
+as waiting for the other rank or copies inside the MPI.
 
 The lab's links are token buckets. A bucket refills while the program computes, so a message may
 find one burst of free tokens, and small messages gain more from it than large ones: compressed runs
-are flattered more than raw ones, and may pass their ideal. `speedup_without_bursts` bounds that.
+are flattered more than raw ones. `speedup_without_bursts` bounds that.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -30,23 +30,10 @@ class RawRun:
     bytes_one_way: int
 
 
-@dataclass(frozen=True)
-class CodecSpeed:
-    """Uncompressed bytes per second; `basis` says what they are of. Infinite where they are not
-    known: the ideal is then that of the wire alone, which `basis` says as well."""
-
-    encode: float
-    decode: float
-    basis: str = "wire and codec on one CPU thread"
-
-
-def ideal_speedup(raw: RawRun, ratio: float, link_rate: float, speed: CodecSpeed) -> float:
-    """The speed-up if compression replaced ``T`` by ``Tc + S / (CR * B) + Td`` and cost nothing
-    else. `link_rate` in bytes per second, `ratio` is uncompressed / on the wire."""
-    size = raw.bytes_one_way
-    codec_seconds = size / speed.encode + size / speed.decode
-    link_seconds = size / (ratio * link_rate)
-    return raw.seconds / (raw.seconds - raw.comm_seconds + codec_seconds + link_seconds)
+def speedup_limit(raw: RawRun, runs: Iterable[tuple[float, float]]) -> float:
+    """The speed-up if messages took no time: what was left is the least arithmetic of all `runs`,
+    each the seconds of its loop and of its MPI calls. None of these runs can pass it."""
+    return raw.seconds / min(seconds - comm_seconds for seconds, comm_seconds in runs)
 
 
 def compression_ratio(raw_bytes: int, wire_bytes: int) -> float:

@@ -12,14 +12,14 @@ from .runs import CPU, GPU, NO_SHIM, SHIM_OFF
 class Row:
     """One case over one link.
 
-    `seconds` is the fastest of `repeats`; `speedup` and `ideal_speedup` compare with the fastest
-    run without the shim. `bytes` were asked for by the program on all ranks, `wire_bytes` travelled
-    for them. `max_error` and `relative_error` are the worst of all repeats, against the field of a
-    run without the shim. `raw_link_rate` is in bytes per second; `link_share` and
+    `seconds` is the fastest of `repeats`; `speedup` compares with the fastest run without the shim,
+    and `speedup_limit` is what it would be if messages took no time. `bytes` were asked for by the
+    program on all ranks, `wire_bytes` travelled for them. `max_error` and `relative_error` are the
+    worst of all repeats, against the field of a run without the shim; the latter in units of that
+    field's largest magnitude. `raw_link_rate` is in bytes per second; `link_share` and
     `speedup_without_bursts`, a lower bound, are explained in thinwire.demo.model. `raw_messages`
     counts by reason what the shim left uncompressed. On GPUs the run without the shim is staged by
-    hand, and the one that is off is the shim's own staging. `ideal_basis` says what the ideal has
-    in it; empty where nothing was compressed.
+    hand, and the one that is off is the shim's own staging.
     """
 
     link: str
@@ -27,7 +27,7 @@ class Row:
     seconds: float
     raw_seconds: float
     speedup: float
-    ideal_speedup: float
+    speedup_limit: float
     speedup_without_bursts: float
     ratio: float
     max_error: float
@@ -40,7 +40,6 @@ class Row:
     raw_link_rate: float
     link_share: float
     device: str = CPU
-    ideal_basis: str = ""
     burst_bytes: int = 0
     drops: int = 0
     repeats: list[float] = field(default_factory=list)

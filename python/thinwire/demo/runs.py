@@ -17,7 +17,7 @@ RANKS = 2
 NO_SHIM = "none"
 SHIM_OFF = "off"
 CPU, GPU = "cpu", "gpu"
-CODECS = ("zfp:rate=16", "zfp:rate=8")
+CODECS = ("lossless", "zfp:rate=16", "zfp:rate=8")
 
 
 class DemoError(Exception):
