@@ -45,10 +45,12 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
         said(program, run([tmp_path / "build" / program.replace(".", "_")], tmp_path))
 
 
-def test_the_commands_of_the_readme(tmp_path: Path) -> None:
+def test_the_commands_of_the_guide(tmp_path: Path) -> None:
     """As they stand there, but for the build, which is done."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)
-    (block,) = [block for block in blocks if "cmake --install" in block]
+    blocks = re.findall(
+        r"^```\w*\n(.*?)^```$", (ROOT / "docs" / "guide" / "c-library.md").read_text(), re.S | re.M
+    )
+    (block,) = [block for block in blocks if "try-thinwire" in block]
     script = block.replace("make build\n", "").replace("build/release", str(BUILD))
     assert "try-thinwire/message_c" in script
     assert "one bit flipped: damaged" in run(["bash", "-ec", script], ROOT, HOME=str(tmp_path))

@@ -75,9 +75,11 @@ def make_wheel(folder: Path, *options: str) -> Path:
     return Path(run(maker, folder, timeout=3600).splitlines()[-1])
 
 
-def commands_of_the_readme(wheel: Path) -> tuple[str, str]:
+def commands_of_the_guide(wheel: Path) -> tuple[str, str]:
     """Those that install a wheel, and the one that uses it, but for the build, which is done."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)
+    blocks = re.findall(
+        r"^```\w*\n(.*?)^```$", (ROOT / "docs" / "guide" / "install.md").read_text(), re.S | re.M
+    )
     (block,) = [block for block in blocks if "dist/thinwire-" in block]
     make, *lines, demo = block.splitlines()
     assert make.startswith("make wheel ") and demo.endswith('/bin/thinwire" demo --quick')
@@ -86,12 +88,12 @@ def commands_of_the_readme(wheel: Path) -> tuple[str, str]:
 
 @pytest.mark.slow
 def test_wheel_works_alone(tmp_path: Path) -> None:
-    """It is of a manylinux, and what the README says of it holds in a bare environment."""
+    """It is of a manylinux, and what the guide says of it holds in a bare environment."""
     wheel = make_wheel(tmp_path)
     tag = re.search(r"manylinux_2_(\d+)_", wheel.name)
     assert tag and int(tag[1]) <= 34, f"{wheel.name}: docs/guide/install.md promises glibc 2.34"
     environment = tmp_path / "with-thinwire"
-    install, demo = commands_of_the_readme(wheel)
+    install, demo = commands_of_the_guide(wheel)
     run(["bash", "-ec", install], tmp_path, HOME=str(tmp_path))
     works_alone(environment, tmp_path)
     typed = packages_of(environment) / "thinwire" / "py.typed"

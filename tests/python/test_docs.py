@@ -1,6 +1,7 @@
 """What pages say of the code: links that lead nowhere are found, codecs are listed as the registry
 has them."""
 
+import re
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -29,7 +30,7 @@ def loaded(tool: str) -> Any:
     [
         ("docs/guide/mpi.md#is-it-faster", ""),
         ("docs/guide/mpi.md#is-it-slower", "no heading"),
-        ("#settings", ""),
+        ("#where-next", ""),
         ("#nothing", "no heading"),
         ("docs/guide/none.md", "no file"),
         ("docs/guide", "no file"),
@@ -52,6 +53,14 @@ def test_headings_have_the_anchors_of_web_views(tmp_path: Path) -> None:
     assert module.anchors_of(page) == {"a-tw_x--b", "same", "same-1"}
     module.ROOT = tmp_path
     assert module.faults_of(page) == ["y.md leads to no file of the tree"]
+
+
+def test_the_readme_is_a_screen() -> None:
+    """A picture before a reader has to turn the page, and no more words than are read."""
+    text = (ROOT / "README.md").read_text()
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", "\n".join(text.splitlines()[:24]))
+    assert pictures and all((ROOT / each).is_file() for each in pictures)
+    assert 600 <= len(text.split()) <= 800
 
 
 def test_pages_list_the_codecs_of_the_library() -> None:
