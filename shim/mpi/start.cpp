@@ -1,7 +1,9 @@
 #include "shim/mpi/state/state.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -29,6 +31,8 @@
 namespace thinwire::mpi {
 
 namespace {
+
+std::atomic<bool> everybody_is_known{false};
 
 // One rank of a job speaks for all where all would say the same.
 bool speaks() { return rank_by_launcher().value_or(0) == 0; }
@@ -100,6 +104,17 @@ void before_start() {
   self.job.publish(self.capabilities);
 }
 
+void learn_of_everybody() {
+  const Process& self = process();
+  if (everybody_is_known || !self.concurrent || self.job.always_answers()) return;
+  static std::mutex learning;
+  const std::lock_guard lock(learning);
+  if (everybody_is_known) return;
+  learn_standings();
+  learn_who_reports();
+  everybody_is_known = true;
+}
+
 void after_start(bool by_session) {
   Process& self = process();
   if (self.settings.disabled) return;
@@ -117,8 +132,8 @@ void after_start(bool by_session) {
   if (self.concurrent) make_self();
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
   self.job.learn_locality();
-  if (self.concurrent && self.settings.wants_collectives()) learn_standings();
-  if (self.concurrent) learn_who_reports();
+  everybody_is_known = false;
+  if (!self.job.answers_with_threads()) learn_of_everybody();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;

@@ -11,6 +11,8 @@ namespace {
 
 std::mutex g_agreed_mutex;
 std::vector<Standing> g_standings;  // by rank in the job's world
+// Held while one is asked for that a call of the MPI's own might keep from being answered.
+std::mutex g_asking;
 
 Standing ask(int world_rank) {
   const Process& self = process();
@@ -26,15 +28,20 @@ Standing ask(int world_rank) {
                                                                     : Standing::kDiffers;
 }
 
-// Asks without the lock: other threads need not wait for a launcher that is slow to answer.
+Standing known_standing_of(std::size_t at) {
+  const std::lock_guard lock(g_agreed_mutex);
+  if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
+  return g_standings[at];
+}
+
+// Asks without the lock: threads that know need not wait for a launcher that is slow to answer.
 Standing standing_of(int world_rank) {
   if (world_rank < 0) return Standing::kAbsent;  // of another job
   const auto at = static_cast<std::size_t>(world_rank);
-  {
-    const std::lock_guard lock(g_agreed_mutex);
-    if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
-    if (g_standings[at] != Standing::kNotAsked) return g_standings[at];
-  }
+  if (const Standing known = known_standing_of(at); known != Standing::kNotAsked) return known;
+  std::unique_lock asking(g_asking, std::defer_lock);
+  if (!process().job.always_answers()) asking.lock();
+  if (const Standing known = known_standing_of(at); known != Standing::kNotAsked) return known;
   const Standing found = ask(world_rank);
   const std::lock_guard lock(g_agreed_mutex);
   if (at < g_standings.size() && g_standings[at] == Standing::kNotAsked) g_standings[at] = found;
@@ -86,7 +93,7 @@ void forget_standings() {
 }
 
 void learn_standings() {
-  if (process().job.always_answers()) return;
+  if (!process().settings.wants_collectives()) return;
   for (int rank = 0; rank < process().world.size; ++rank) standing_of(rank);
 }
 

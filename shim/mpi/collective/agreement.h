@@ -38,8 +38,7 @@ std::vector<int> world_ranks_of(MPI_Comm comm);
 // MPI has started, perhaps not for the first time: nobody was asked yet.
 void forget_standings();
 
-// To be called before several threads call the MPI: of the processes of the job everything is asked
-// now, where that may not be possible later.
+// Asks about all processes of the job, as later that may not be possible.
 void learn_standings();
 
 }  // namespace thinwire::mpi

@@ -2,6 +2,7 @@
 #include "shim/mpi/collective/creations.h"
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;
 
@@ -93,6 +94,7 @@ extern "C" __attribute__((visibility("default"))) int MPIX_Comm_shrink(MPI_Comm 
                                                                        MPI_Comm* made) {
   using Call = int (*)(MPI_Comm, MPI_Comm*);
   static const auto native = reinterpret_cast<Call>(native_call("PMPIX_Comm_shrink"));
+  learn_of_everybody();
   const Creation creation;
   const LauncherCall call;
   return native(comm, made);

@@ -93,7 +93,7 @@ THINWIRE_ALSO_PMPI(Finalize);
 
 extern "C" int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   const std::lock_guard lock(g_init_mutex);
-  if (nothing_runs()) before_start();
+  nothing_runs() ? before_start() : learn_of_everybody();
   int error = MPI_SUCCESS;
   {
     const LauncherCall call;
@@ -113,6 +113,7 @@ extern "C" int MPI_Session_finalize(MPI_Session* session) {
     if (g_sessions > 0) --g_sessions;
     if (nothing_runs()) before_end(false);
   }
+  learn_of_everybody();
   const LauncherCall call;
   return real().Session_finalize(session);
 }

@@ -3,6 +3,7 @@
 #include "shim/mpi/collective/creations.h"
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;
 
@@ -13,6 +14,7 @@ using namespace thinwire::mpi;
 #define THINWIRE_WITH_LAUNCHER_AFTER(beginning, name, parameters, arguments)                    \
   extern "C" int MPI_##name parameters {                                                        \
     static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
+    learn_of_everybody();                                                                       \
     beginning;                                                                                  \
     const LauncherCall call;                                                                    \
     return native arguments;                                                                    \
@@ -52,6 +54,7 @@ THINWIRE_CREATES_WITH_LAUNCHER(Intercomm_create_from_groups,
     static const auto native =                                                             \
         reinterpret_cast<int (*)(MPI_Comm, int, void*, int*)>(native_call("PMPI_" #name)); \
     if (keyval != MPI_UNIVERSE_SIZE) return native(comm, keyval, value, found);            \
+    learn_of_everybody();                                                                  \
     const LauncherCall call;                                                               \
     return native(comm, keyval, value, found);                                             \
   }                                                                                        \

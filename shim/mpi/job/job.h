@@ -36,6 +36,9 @@ class Job {
   // After MPI_Init: the job's name and the ranks on this node. Nothing below answers before.
   void learn_locality();
 
+  // Whether peers can be asked for after expect_threads().
+  bool answers_with_threads() const { return !launcher_ || launcher_->answers_with_threads(); }
+
   // After MPI_Init with MPI_THREAD_MULTIPLE. False: no peer can be asked for from here on, because
   // the MPI may speak with the launcher at any moment.
   bool expect_threads();

@@ -43,6 +43,9 @@ class Launcher {
   // Nobody can be asked any more.
   virtual bool is_lost() const { return false; }
 
+  // Whether others can be asked after expect_threads(); it has no effect itself.
+  virtual bool answers_with_threads() const { return true; }
+
   // Several threads will call the MPI at once. False: nobody can be asked from here on.
   virtual bool expect_threads() { return true; }
 };

@@ -139,9 +139,11 @@ bool PmiLauncher::is_lost() const {
   return silent_ || channel_.broken();
 }
 
+bool PmiLauncher::answers_with_threads() const { return speaks_in_known_calls_only(); }
+
 bool PmiLauncher::expect_threads() {
   const std::lock_guard lock(g_descriptor);
-  silent_ = silent_ || !speaks_in_known_calls_only();
+  silent_ = silent_ || !answers_with_threads();
   return !silent_;
 }
 

@@ -40,6 +40,7 @@ class PmiLauncher final : public Launcher {
   bool always_answers() const override { return false; }
   bool capabilities_are_out() const override { return put_is_answered_; }
   bool is_lost() const override;
+  bool answers_with_threads() const override;
   bool expect_threads() override;
 
  private:

@@ -144,9 +144,7 @@ void expect_report() {
 }
 
 void learn_who_reports() {
-  const Process& self = process();
-  if (self.settings.report.empty() || self.job.always_answers()) return;
-  g_reporters = ask_for_reporters();
+  if (!process().settings.report.empty()) g_reporters = ask_for_reporters();
 }
 
 void report(bool has_comm_world) {

@@ -8,8 +8,7 @@ namespace thinwire::mpi {
 // Totals that this rank alone has counted so far.
 Totals own_totals();
 
-// To be called before several threads call the MPI: who takes part is asked now, where that may not
-// be possible later.
+// Asks who takes part, as later that may not be possible.
 void learn_who_reports();
 
 // MPI has started, perhaps not for the first time.

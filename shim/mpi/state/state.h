@@ -81,6 +81,12 @@ Process& process();
 void before_start();
 void after_start(bool by_session);
 
+// Asks the launcher, after a start with MPI_THREAD_MULTIPLE, about all ranks: to be called before a
+// call in which the MPI speaks with it (job/launcher.h). Such a call may wait for what other
+// threads do in collectives, who cannot ask meanwhile. Returns after all is known, also if another
+// thread asks; a second time it costs nothing.
+void learn_of_everybody();
+
 // Before MPI_Finalize where sessions go on: what belongs to MPI_COMM_WORLD is let go.
 void before_world_ends();
 
