@@ -84,7 +84,8 @@ class MessageKind {
   void decide();
   void note_end(bool codes_before);
   std::uint64_t pause() const;
-  std::uint64_t next_round() const;
+  bool is_doubtful() const;
+  std::uint64_t next_round(bool is_in_doubt) const;
   bool begins_step(const Foreseen& foreseen, std::uint64_t waits);
   MessageTurn turn_of_step(const Foreseen& foreseen);
 

@@ -25,6 +25,9 @@ constexpr double kCertain = 6;
 constexpr double kPartOfTime = 100;
 constexpr double kLongestPause = 1 << 16;
 constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
+// Steps after a timing round of few that was asked for while messages were compressed: in doubt the
+// next one comes soon, but not before some steps have gone the way that was found.
+constexpr std::uint64_t kAfterAsked = 8;
 constexpr std::uint32_t kMostConfirmed = 8;
 // Ranks that send each other may know the link's rate some steps one after another, so that their
 // first timing rounds do not meet: the second comes soon.
@@ -121,9 +124,14 @@ std::uint64_t MessageKind::pause() const {
   return std::bit_ceil(std::max(steps, least));
 }
 
+bool MessageKind::is_doubtful() const {
+  return times_.deviations_faster() < (codes_ ? kBegins : kPromising);
+}
+
 // Its position. What was decided holds for some steps, but timing rounds of several ranks that find
 // nothing are to meet soon.
-std::uint64_t MessageKind::next_round() const {
+std::uint64_t MessageKind::next_round(bool is_in_doubt) const {
+  if (is_in_doubt) return next_multiple(position_ + kAfterAsked, kRoundGrid);
   const std::uint64_t steps = pause();
   return next_multiple(steps > kSecond ? position_ + steps / 2 : position_, steps);
 }
@@ -165,8 +173,9 @@ void MessageKind::end_round() {
   ++rounds_;
   const bool before = codes_;
   decide();
+  const bool is_in_doubt = is_asked_for_ && before && is_doubtful();
   note_end(before);
-  due_ = next_round();
+  due_ = next_round(is_in_doubt);
 }
 
 }  // namespace thinwire::choose
