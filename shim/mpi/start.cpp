@@ -1,4 +1,4 @@
-#include "shim/mpi/state/state.h"
+#include "shim/mpi/start.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +14,10 @@
 #include "shim/mpi/collective/persist.h"
 #include "shim/mpi/collective/take_over.h"
 #include "shim/mpi/message/continuations.h"
+#include "shim/mpi/message/device.h"
 #include "shim/mpi/message/persistent.h"
 #include "shim/mpi/message/stash.h"
 #include "shim/mpi/native/datatypes.h"
-#include "shim/mpi/native/immortal.h"
 #include "shim/mpi/native/names.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
@@ -27,6 +27,7 @@
 #include "shim/mpi/observe/silence.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
 
@@ -88,8 +89,6 @@ bool names_fit() {
 
 }  // namespace
 
-Process& process() { return immortal<Process>(); }
-
 void before_start() {
   Process& self = process();
   // Sessions may end and begin again, with the codecs that what is remembered of calls names.
@@ -144,7 +143,7 @@ void after_start(bool by_session) {
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
   start_trace();
-  start_capture();
+  start_capture(copy_elements);
   const char* const level = tw_setting_value("THINWIRE_LOG");
   plans_are_logged =
       level != nullptr && (std::strcmp(level, "plan") == 0 || std::strcmp(level, "debug") == 0);

@@ -6,8 +6,8 @@
 #include "choose/link.h"
 #include "shim/mpi/choose/message_classes.h"
 #include "shim/mpi/choose/peers.h"
-#include "shim/mpi/message/encode.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/state/outgoing.h"
 #include "shim/mpi/state/settings.h"
 
 namespace thinwire::mpi {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "shim/mpi/choose/ending.h"
-#include "shim/mpi/message/probed.h"
 #include "shim/mpi/native/keyval.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
@@ -139,13 +139,6 @@ CommFacts* known_facts(MPI_Comm comm) {
   return find_facts(comm);
 }
 
-ErrorTargetPointer error_target(MPI_Comm comm) {
-  CommFacts& facts = comm_facts(comm);
-  const std::lock_guard lock(facts.mutex);
-  if (!facts.errors) facts.errors = std::make_shared<ErrorTarget>(comm);
-  return facts.errors;
-}
-
 // Nobody waits for a launcher that is slow to answer but who asked it.
 Peer peer_of(MPI_Comm comm, int rank) {
   if (rank < 0 || comm == MPI_COMM_NULL) return {};
@@ -181,6 +174,8 @@ bool anybody_compresses() {
   g_anybody_compresses.store(found ? kYes : kNo, std::memory_order_relaxed);
   return found;
 }
+
+bool may_be_pulled() { return process().concurrent && shim_is_active() && anybody_compresses(); }
 
 bool may_receive_compressed(MPI_Comm comm, int source) {
   if (!process().job.reachable() || comm == MPI_COMM_NULL || source == MPI_PROC_NULL) return false;

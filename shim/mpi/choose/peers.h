@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "shim/mpi/choose/backoff.h"
-#include "shim/mpi/message/error_target.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "thinwire/thinwire.h"
 
@@ -30,6 +29,7 @@ struct KnownPeer {
   Channels channels;  // changed without the lock
 };
 
+class ErrorTarget;
 class Probed;
 
 // How many messages lie in the stashes of all communicators.
@@ -41,7 +41,7 @@ struct CommFacts {
   std::mutex mutex;  // guards all below; nothing that raises errors is called under it
   std::unordered_map<int, KnownPeer> peers;
   std::deque<std::shared_ptr<Probed>> stash;  // per source in order of arrival
-  ErrorTargetPointer errors;                  // once a receive was pending
+  std::shared_ptr<ErrorTarget> errors;        // once a receive was pending
   ~CommFacts();
 };
 
@@ -53,14 +53,14 @@ void keep_facts(MPI_Comm comm, CommFacts* facts);
 // nullptr where nothing is kept with it.
 CommFacts* known_facts(MPI_Comm comm);
 
-// The target at which the communicator's pending receives raise their errors.
-ErrorTargetPointer error_target(MPI_Comm comm);
-
 // `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.
 Peer peer_of(MPI_Comm comm, int rank);
 
 // Whether any rank of the job may.
 bool anybody_compresses();
+
+// Whether another thread's probe may take a receive's message out of the MPI at any moment.
+bool may_be_pulled();
 
 // Whether a receive from `source` (or MPI_ANY_SOURCE) can meet a compressed message.
 bool may_receive_compressed(MPI_Comm comm, int source);

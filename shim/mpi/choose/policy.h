@@ -1,10 +1,7 @@
 // The environment's policy for messages and collectives (docs/guide/policy.md).
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <string>
 
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/mpi_abi.h"
@@ -32,16 +29,5 @@ std::uint64_t rules_by_name(MPI_Comm comm);
 constexpr std::uint64_t kNotKnown = UINT64_MAX;
 Choice choose_for_collective(std::uint64_t rules, std::uint32_t operation, std::uint32_t dtype,
                              std::uint64_t bytes, bool within_node);
-
-// 64-bit words alone, so that ranks add them up.
-struct RuleTotals {
-  std::uint64_t calls, compressed, bytes, wire_bytes;
-};
-constexpr std::size_t kMostRules = 63;
-
-void count_by_rule(int rule, std::uint64_t bytes, std::uint64_t wire_bytes, bool compressed);
-std::array<RuleTotals, kMostRules> totals_by_rule();
-// `, "rules": [...]` of the ranks' sums, in this rank's words; "" without a policy.
-std::string rules_as_json(const std::array<RuleTotals, kMostRules>& totals);
 
 }  // namespace thinwire::mpi

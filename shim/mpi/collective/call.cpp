@@ -4,10 +4,10 @@
 #include <set>
 #include <string>
 
-#include "shim/mpi/choose/policy.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/operand.h"
 #include "shim/mpi/observe/ranges.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"

@@ -12,8 +12,8 @@
 #include "shim/mpi/collective/started.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/collective/worker.h"
-#include "shim/mpi/message/error_target.h"
 #include "shim/mpi/message/persistent.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 

@@ -8,7 +8,7 @@
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/started.h"
 #include "shim/mpi/collective/thread.h"
-#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 

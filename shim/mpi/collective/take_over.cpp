@@ -7,7 +7,7 @@
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/signature.h"
-#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
@@ -15,7 +15,6 @@
 namespace thinwire::mpi {
 
 bool collectives_may_be_taken_over = false;
-std::atomic<std::uint64_t> collectives_left_alone{0};
 
 void watch_link(const Part& part) {
   if (part.bytes >= process().settings.plan.threshold) {

@@ -19,9 +19,6 @@ struct Part;
 // want it.
 extern bool collectives_may_be_taken_over;
 
-// Calls that the settings leave to the MPI unseen. Counted as sends below the threshold are.
-extern std::atomic<std::uint64_t> collectives_left_alone;
-
 // Whether the call is to be looked at; counted where not.
 inline bool may_take_over() {
   if (collectives_may_be_taken_over) return true;

@@ -11,6 +11,7 @@
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/substitute.h"
 #include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {

@@ -2,7 +2,7 @@
 #include "shim/mpi/collective/creations.h"
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/state.h"
+#include "shim/mpi/start.h"
 
 using namespace thinwire::mpi;
 

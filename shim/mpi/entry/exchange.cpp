@@ -9,6 +9,7 @@
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/guards.h"
 #include "shim/mpi/state/shortcut.h"

@@ -6,6 +6,7 @@
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/stash.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/guards.h"
 #include "shim/mpi/state/shortcut.h"
@@ -203,7 +204,7 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   if (error != MPI_SUCCESS) return error;
   if (inspected) error = find_receive_space(destination, space);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
-  PostGuard guard;
+  PostGuard guard(may_be_pulled());
   if (stashed_messages.load(std::memory_order_acquire) != 0) {
     if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
       guard.release();

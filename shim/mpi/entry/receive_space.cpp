@@ -4,6 +4,7 @@
 
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/device.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -5,6 +5,7 @@
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/entry/collectives.h"
 #include "shim/mpi/message/persistent.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/collective_form.h"
 #include "shim/mpi/state/shortcut.h"

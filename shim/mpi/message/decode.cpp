@@ -24,10 +24,8 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
   }
 }
 
-std::atomic<std::uint64_t> messages_without_memory{0};
-
 int lack_memory(std::uint64_t bytes) {
-  ++messages_without_memory;
+  ++process().counters.messages_without_memory;
   tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) +
                         " has no memory, nor room in "
                         "TMPDIR, to decode a compressed message in: it needs " +

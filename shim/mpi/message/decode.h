@@ -17,7 +17,6 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes);
 // Notes that a message of `bytes` bytes cannot be decoded because there is no memory to do it in.
 // Returns MPI's error, not raised.
 int lack_memory(std::uint64_t bytes);
-extern std::atomic<std::uint64_t> messages_without_memory;
 
 // Counts a decode that has ended, and logs what is wrong with the frame itself. What was no frame,
 // or lacked room, is not counted.

@@ -9,6 +9,7 @@
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/message/length.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 

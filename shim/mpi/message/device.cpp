@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
@@ -87,6 +88,16 @@ int copy_to_device(const Destination& destination, const Lease& dense, std::uint
   }
   return status == TW_OK ? MPI_SUCCESS
                          : failed("cannot copy a message to GPU memory", MPI_ERR_OTHER);
+}
+
+Lease copy_elements(const void* buffer, MPI_Count count, MPI_Datatype type, bool on_device,
+                    std::uint64_t bytes) {
+  Lease copy =
+      on_device ? acquire_counted(TW_MEMORY_PINNED, -1, bytes) : process().pool.acquire(bytes);
+  const bool is_copied =
+      copy && (on_device ? copy_from_device(buffer, type, copy, bytes)
+                         : pack(buffer, count, type, copy.data(), bytes)) == MPI_SUCCESS;
+  return is_copied ? std::move(copy) : Lease();
 }
 
 tw_copy* start_copy(void* destination, const void* source, std::uint64_t bytes) {

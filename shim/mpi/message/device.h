@@ -31,6 +31,11 @@ int copy_from_device(const void* buffer, MPI_Datatype type, const Lease& dense,
 // The reverse, from host or GPU memory; writes the type's own bytes only.
 int copy_to_device(const Destination& destination, const Lease& dense, std::uint64_t bytes);
 
+// A message's elements one after the other in host memory, which GPUs reach if the message lies in
+// theirs; empty where that failed.
+Lease copy_elements(const void* buffer, MPI_Count count, MPI_Datatype type, bool on_device,
+                    std::uint64_t bytes);
+
 // A copy between a GPU and pinned memory, begun: nullptr where it could not be. Both sides must
 // stay until finish_copy(), which returns an MPI error code, logged.
 tw_copy* start_copy(void* destination, const void* source, std::uint64_t bytes);

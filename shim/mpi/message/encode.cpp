@@ -16,6 +16,7 @@
 #include "shim/mpi/observe/capture.h"
 #include "shim/mpi/observe/plan_log.h"
 #include "shim/mpi/observe/ranges.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/silence.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/shortcut.h"
@@ -111,10 +112,11 @@ void count_mode(const Outgoing& message) {
   const std::uint64_t bytes = message_bytes(message.count, message.type);
   count_raw(TW_RAW_MODE, bytes);
   if (is_captured()) [[unlikely]]
-    capture_message(message, peer_of(message.comm, message.destination));
+    capture_message(message, peer_of(message.comm, message.destination).world_rank);
   if (!is_traced()) return;
-  trace_message(message, peer_of(message.comm, message.destination),
-                process().settings.codecs.front(), TW_RAW_MODE, {bytes, bytes, 0, 0});
+  const Peer peer = peer_of(message.comm, message.destination);
+  trace_message(message.comm, peer.place, peer.world_rank, process().settings.codecs.front(),
+                TW_RAW_MODE, {bytes, bytes, 0, 0});
 }
 
 std::optional<Wire> encode(const Outgoing& message) {
@@ -124,7 +126,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
   if (is_captured()) [[unlikely]]
-    capture_message(message, peer);
+    capture_message(message, peer.world_rank);
   const auto [use, rule, holds] = choose_for_message(message.comm, type, bytes, peer.place);
   if (bytes % leaf_bytes(holds) == 0 && holds != TW_BYTES) type.leaf = holds;
   const Decision decision = decide(message, *use, type, bytes, peer);
@@ -144,7 +146,8 @@ std::optional<Wire> encode(const Outgoing& message) {
     }
     count_by_rule(rule, bytes, bytes, false);
     if (is_traced()) {
-      trace_message(message, peer, *use, why, {bytes, bytes, 0, spent, raw, raw + spent});
+      trace_message(message.comm, peer.place, peer.world_rank, *use, why,
+                    {bytes, bytes, 0, spent, raw, raw + spent});
     }
     return std::nullopt;
   };
@@ -202,7 +205,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   encoded.wire.predicted_raw_nanoseconds = raw;
   if (is_traced()) {
     trace_message(
-        message, peer, *use, TW_COMPRESS,
+        message.comm, peer.place, peer.world_rank, *use, TW_COMPRESS,
         {bytes, encoded.wire.bytes, nanoseconds(decision.encode_seconds), spent, raw, whole});
   }
   return std::move(encoded.wire);

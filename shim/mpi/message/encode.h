@@ -5,21 +5,11 @@
 #include <optional>
 
 #include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/state/outgoing.h"
 #include "shim/mpi/state/pool.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
-
-// The user's arguments of a send.
-struct Outgoing {
-  const void* buffer;
-  MPI_Count count;
-  MPI_Datatype type;
-  int destination;
-  MPI_Comm comm;
-  bool on_device = false;    // the buffer is GPU memory
-  bool may_compress = true;  // false for the modes whose meaning a shorter message would change
-};
 
 // A message ready to travel in place of the user's.
 struct Wire {

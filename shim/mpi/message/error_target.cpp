@@ -25,9 +25,11 @@ void ErrorTarget::replace() {
   comm_.store(own, std::memory_order_release);
 }
 
-int raise(MPI_Comm comm, int error) {
-  real().Comm_call_errhandler(comm, error);
-  return error;
+ErrorTargetPointer error_target(MPI_Comm comm) {
+  CommFacts& facts = comm_facts(comm);
+  const std::lock_guard lock(facts.mutex);
+  if (!facts.errors) facts.errors = std::make_shared<ErrorTarget>(comm);
+  return facts.errors;
 }
 
 void forget_communicator(MPI_Comm comm) {

@@ -28,9 +28,8 @@ class ErrorTarget {
 };
 using ErrorTargetPointer = std::shared_ptr<ErrorTarget>;
 
-// Raises `error` on the communicator's error handler and returns it. The handler may call MPI:
-// callers hold no lock and no reservation.
-int raise(MPI_Comm comm, int error);
+// The target at which the communicator's pending receives raise their errors.
+ErrorTargetPointer error_target(MPI_Comm comm);
 
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`. Errors of its pending
 // receives are raised on a private communicator from here on.

@@ -15,7 +15,6 @@
 #include "shim/mpi/native/loops.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
-#include "shim/mpi/state/shortcut.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -319,17 +318,6 @@ const void* first_byte(const void* buffer, MPI_Datatype type) {
 
 bool is_null_buffer(const void* buffer, MPI_Datatype type) {
   return buffer == nullptr && type_facts(type).dense;
-}
-
-bool bottom_is_on_device(MPI_Datatype type) {
-  const void* first = first_byte(MPI_BOTTOM, type);
-  return first != nullptr && tw_on_device(first) != 0;
-}
-
-std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type) {
-  MPI_Count wide = 0;
-  real().Type_size_x(type, &wide);
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(wide);
 }
 
 void release_type_cache() {

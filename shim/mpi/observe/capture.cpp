@@ -15,7 +15,6 @@
 #include "shim/common/results_file.h"
 #include "shim/common/trace/cells.h"
 #include "shim/common/trace/lines.h"
-#include "shim/mpi/message/device.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/reservoir.h"
@@ -88,9 +87,10 @@ Excerpt excerpt_of(const Array& array, std::uint64_t most, std::uint64_t turn) {
 
 class Capturer {
  public:
-  Capturer(std::string folder, std::uint64_t most)
+  Capturer(std::string folder, std::uint64_t most, CopyElements copy)
       : folder_(std::move(folder)),
         most_(most),
+        copy_(copy),
         reservoir_(most, static_cast<std::uint64_t>(process().world.rank) + 1) {}
 
   // `said` is JSON: what the array was of.
@@ -106,6 +106,7 @@ class Capturer {
 
   const std::string folder_;
   const std::uint64_t most_;
+  const CopyElements copy_;
   const Clock::time_point start_ = Clock::now();
   std::mutex mutex_;
   bool stopped_ = false;
@@ -164,25 +165,20 @@ void Capturer::offer(const Array& array, std::uint32_t operation, const std::str
   if (!verdict.keep) return;
   Lease copy;
   if (array.on_device || !array.facts.dense) {
-    copy = array.on_device ? acquire_counted(TW_MEMORY_PINNED, -1, array.bytes)
-                           : process().pool.acquire(array.bytes);
-    const bool copied =
-        copy && (array.on_device ? copy_from_device(array.buffer, array.type, copy, array.bytes)
-                                 : pack(array.buffer, array.count, array.type, copy.data(),
-                                        array.bytes)) == MPI_SUCCESS;
-    if (!copied) return;
+    copy = copy_(array.buffer, array.count, array.type, array.on_device, array.bytes);
+    if (!copy) return;
   }
   keep(array, excerpt_of(array, most, verdict.number), copy, verdict.number, said);
 }
 
-void start_capture() {
+void start_capture(CopyElements copy) {
   const Process& self = process();
   static bool started = false;
   if (self.settings.capture.empty() || std::exchange(started, true)) return;
   const auto ranks = static_cast<std::uint64_t>(
       std::max(1, self.job.reachable() ? self.job.ranks_on_this_node() : self.world.size));
   mkdir(self.settings.capture.c_str(), 0755);  // where it is not there, writing says why
-  detail::capturer = new Capturer(self.settings.capture, self.settings.capture_bytes / ranks);
+  detail::capturer = new Capturer(self.settings.capture, self.settings.capture_bytes / ranks, copy);
 }
 
 void end_capture() { detail::capturer = nullptr; }
@@ -220,8 +216,8 @@ const Side* side_given(const Asked& asked, int rank) {
 
 }  // namespace
 
-void capture_message(const Outgoing& message, const Peer& peer) {
-  const std::string said = "\"operation\": \"send\", \"peer\": " + std::to_string(peer.world_rank) +
+void capture_message(const Outgoing& message, int world_rank) {
+  const std::string said = "\"operation\": \"send\", \"peer\": " + std::to_string(world_rank) +
                            name_as_json(message.comm);
   offer(message.buffer, message.count, message.type, message.on_device, 0, said);
 }

@@ -3,9 +3,9 @@
 
 #include <atomic>
 
-#include "shim/mpi/choose/peers.h"
-#include "shim/mpi/message/encode.h"
 #include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/outgoing.h"
+#include "shim/mpi/state/pool.h"
 
 namespace thinwire::mpi {
 
@@ -16,15 +16,19 @@ extern std::atomic<Capturer*> capturer;
 
 inline bool is_captured() { return detail::capturer.load(std::memory_order_relaxed) != nullptr; }
 
+// Makes the elements of an array lie one after the other in host memory; empty where that failed.
+using CopyElements = Lease (*)(const void* buffer, MPI_Count count, MPI_Datatype type,
+                               bool on_device, std::uint64_t bytes);
+
 // Once it is known who this rank is, and which ranks share its node and so the bound.
-void start_capture();
+void start_capture(CopyElements copy);
 void end_capture();
 
 // The functions below write what is chosen at once, from the program's buffer, which they only
 // read. Where a file cannot be written that is said once a folder, and nothing more is captured.
 
-// A message of the threshold or more.
-void capture_message(const Outgoing& message, const Peer& peer);
+// A message of the threshold or more, to that rank of the job; -1: of another job.
+void capture_message(const Outgoing& message, int world_rank);
 
 // Captures what this rank gives to a blocking or a non-blocking collective, if that lies in one
 // piece.

@@ -6,11 +6,10 @@
 
 #include "base/write_signals.h"
 #include "shim/common/trace/file.h"
-#include "shim/mpi/choose/policy.h"
-#include "shim/mpi/message/decode.h"
-#include "shim/mpi/message/error_target.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/report_text.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/silence.h"
 #include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
@@ -54,7 +53,7 @@ Totals own_totals() {
   totals.wire_bytes = counters.wire_bytes;
   totals.decoded_messages = counters.decoded_messages;
   totals.damaged_messages = counters.damaged_messages;
-  totals.messages_without_memory = messages_without_memory;
+  totals.messages_without_memory = counters.messages_without_memory;
   totals.encode_nanoseconds = counters.encode_nanoseconds;
   totals.decode_nanoseconds = counters.decode_nanoseconds;
   totals.predicted_nanoseconds = counters.predicted_nanoseconds;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "shim/mpi/choose/policy.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -7,7 +7,6 @@
 
 #include "shim/common/trace/kinds.h"
 #include "shim/common/trace/recorder.h"
-#include "shim/mpi/message/decode.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/report_text.h"
@@ -31,8 +30,8 @@ Writers writers() { return process().concurrent ? Writers::kMany : Writers::kOne
 
 shim::ProcessFigures figures_now() {
   const Counters& counters = process().counters;
-  return {sends_below_threshold,     counters.decoded_messages, counters.decode_nanoseconds,
-          counters.damaged_messages, messages_without_memory,   counters.device_failures};
+  return {sends_below_threshold,     counters.decoded_messages,        counters.decode_nanoseconds,
+          counters.damaged_messages, counters.messages_without_memory, counters.device_failures};
 }
 
 // Bytes of the pool of host memory and that of pinned memory; their peaks may have been at two
@@ -176,11 +175,11 @@ std::uint32_t traced_name(MPI_Comm comm) {
   return known.place;
 }
 
-void trace_message(const Outgoing& message, const Peer& peer, const CodecUse& use,
+void trace_message(MPI_Comm comm, tw_peer place, int world_rank, const CodecUse& use,
                    std::uint32_t reason, const Event& event) {
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
-  const CellKey key{0, peer.place, use.number, reason, traced_name(message.comm), peer.world_rank};
+  const CellKey key{0, place, use.number, reason, traced_name(comm), world_rank};
   const std::uint64_t word = packed(key);
   auto& last = last_traced;
   if (last.key != word) {

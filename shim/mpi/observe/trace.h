@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "shim/common/trace/cells.h"
-#include "shim/mpi/choose/peers.h"
-#include "shim/mpi/message/encode.h"
 #include "shim/mpi/state/asked.h"
 #include "shim/mpi/state/native_reason.h"
+#include "shim/mpi/state/outgoing.h"
 #include "shim/mpi/state/settings.h"
 
 namespace thinwire::shim {
@@ -48,7 +47,7 @@ void forget_traced_names();
 // The functions below count one event each, on any thread, without a lock, an allocation or a file.
 
 // A message of the threshold or more, and what became of it.
-void trace_message(const Outgoing& message, const Peer& peer, const CodecUse& use,
+void trace_message(MPI_Comm comm, tw_peer place, int world_rank, const CodecUse& use,
                    std::uint32_t reason, const Event& event);
 
 // A collective that stays the MPI's own.

@@ -5,8 +5,6 @@
 #include <array>
 #include <mutex>
 
-#include "shim/mpi/choose/peers.h"
-#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
@@ -37,8 +35,6 @@ void wait_until_posted() {
 }
 
 }  // namespace
-
-bool may_be_pulled() { return process().concurrent && shim_is_active() && anybody_compresses(); }
 
 Guard::Guard(Kind kind) : kind_(kind) {
   if (kind_ != Kind::kNone) enter();
@@ -74,7 +70,7 @@ void Guard::release() {
   g_one_puller.unlock();
 }
 
-PostGuard::PostGuard() : Guard(may_be_pulled() ? Kind::kPost : Kind::kNone) {}
+PostGuard::PostGuard(bool is_needed) : Guard(is_needed ? Kind::kPost : Kind::kNone) {}
 PullGuard::PullGuard()
     : Guard(process().concurrent ? Kind::kPull : Kind::kNone), alone_(!process().concurrent) {}
 

@@ -29,7 +29,8 @@ class Guard {
 // From the look into the stash until the receive is posted.
 class PostGuard : Guard {
  public:
-  PostGuard();
+  // `is_needed`: another thread's probe may take the message out of the MPI at any moment.
+  explicit PostGuard(bool is_needed);
   using Guard::release;
 };
 
@@ -51,8 +52,5 @@ inline void give_up_guard() {
   if (held_guard != nullptr) [[unlikely]]
     held_guard->release();
 }
-
-// Whether another thread's probe may take a receive's message out of the MPI at any moment.
-bool may_be_pulled();
 
 }  // namespace thinwire::mpi

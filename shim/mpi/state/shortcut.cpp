@@ -4,6 +4,7 @@ namespace thinwire::mpi {
 
 Thresholds thresholds;
 std::atomic<std::uint64_t> sends_below_threshold{0};
+std::atomic<std::uint64_t> collectives_left_alone{0};
 std::atomic<std::uint64_t> waits_so_far{0};
 std::atomic<bool> large_are_under_way{false};
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "shim/mpi/native/real.h"
+#include "shim/mpi/native/message_bytes.h"
 #include "shim/mpi/state/guards.h"
 #include "thinwire/thinwire.h"
 
@@ -21,9 +21,6 @@ extern Thresholds thresholds;
 
 inline bool shim_is_active() { return thresholds.receive != UINT64_MAX; }
 
-// GPU memory that a datatype of absolute addresses means.
-bool bottom_is_on_device(MPI_Datatype type);
-
 // Whether the data of a message lies in GPU memory. Asked once a call and before all else: what it
 // says decides who may touch the buffer.
 inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
@@ -37,6 +34,9 @@ inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
 // Counted without an atomic addition, which this path cannot afford: under MPI_THREAD_MULTIPLE the
 // figure is approximate.
 extern std::atomic<std::uint64_t> sends_below_threshold;
+
+// Collectives that the settings leave to the MPI unseen. Counted as above.
+extern std::atomic<std::uint64_t> collectives_left_alone;
 
 // Whether large messages to other nodes are being watched, which a small one beside them may spoil
 // (choose/link_rate.h).
@@ -59,23 +59,6 @@ inline void note_wait() {
 // A large send that blocks. Some of them one after the other are one wait: the program may do
 // nothing but send, and what it sends next waits for room in the MPI's and the kernel's buffers.
 void note_blocking_send();
-
-// message_bytes() of a type of 2 GiB and more.
-std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type);
-
-// size * count, also beyond 2 GiB; 0 for what the MPI itself must judge (negative counts, no type).
-inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
-  if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-  // The types that carry nearly all traffic need no call.
-  if (type == MPI_FLOAT) return 4 * static_cast<std::uint64_t>(count);
-  if (type == MPI_DOUBLE) return 8 * static_cast<std::uint64_t>(count);
-  if (type == MPI_BYTE) return static_cast<std::uint64_t>(count);
-  int size = 0;
-  if (real().Type_size(type, &size) != MPI_SUCCESS) return 0;
-  if (size < 0) [[unlikely]]
-    return wide_message_bytes(count, type);
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
-}
 
 // True, and counted, for sends that are none of the shim's business.
 inline bool sends_raw_at_once(MPI_Count count, MPI_Datatype type, int destination) {
