@@ -11,7 +11,7 @@ namespace {
 
 // Sends one message of data that shrinks or does not; whether it was tried.
 bool send(Backoff& channel, bool shrinks) {
-  if (channel.next() == Attempt::kSkip) return false;
+  if (channel.next() == Effort::kSkip) return false;
   shrinks ? channel.succeeded() : channel.declined();
   return true;
 }
@@ -25,7 +25,7 @@ int tries(Backoff& channel, int messages, bool shrinks) {
 TEST(Backoff, DataThatShrinksIsAlwaysTriedWhole) {
   Backoff channel;
   for (int message = 0; message < 1000; ++message) {
-    EXPECT_EQ(channel.next(), Attempt::kWhole);
+    EXPECT_EQ(channel.next(), Effort::kWhole);
     channel.succeeded();
   }
 }
@@ -79,7 +79,7 @@ TEST(Backoff, NoPeriodStaysInStep) {
 TEST(Backoff, BeginsAnewWhereMuchLessIsAsked) {
   Backoff channel;
   const auto tried = [&channel](double asked) {
-    if (channel.next(asked) == Attempt::kSkip) return 0;
+    if (channel.next(asked) == Effort::kSkip) return 0;
     channel.declined(asked);
     return 1;
   };
@@ -108,7 +108,7 @@ TEST(Backoff, SkipsLittleWhereAttemptsAreCheap) {
     Backoff channel;
     int tried = 0, in_a_row = 0, longest = 0;
     for (int message = 0; message < 4000; ++message) {
-      const bool is_tried = channel.next() != Attempt::kSkip;
+      const bool is_tried = channel.next() != Effort::kSkip;
       if (is_tried) channel.declined(1, most);
       tried += is_tried ? 1 : 0;
       in_a_row = is_tried ? 0 : in_a_row + 1;
@@ -127,7 +127,7 @@ TEST(Backoff, NoPeriodStaysInStepWithShortSkips) {
         Backoff channel;
         bool found = false;
         for (int message = 0; message < 200 * period && !found; ++message) {
-          if (channel.next() == Attempt::kSkip) continue;
+          if (channel.next() == Effort::kSkip) continue;
           found = message > 100 && message % period == place;
           channel.declined(1, most);
         }
@@ -140,10 +140,10 @@ TEST(Backoff, NoPeriodStaysInStepWithShortSkips) {
 TEST(Backoff, NothingLessThanSmallerCanBeAsked) {
   Backoff channel;
   for (int message = 0; message < 22; ++message) {
-    if (channel.next(0) != Attempt::kSkip) channel.declined(0);
+    if (channel.next(0) != Effort::kSkip) channel.declined(0);
   }
-  EXPECT_EQ(channel.next(0), Attempt::kSkip);
-  EXPECT_EQ(channel.next(1), Attempt::kSkip);
+  EXPECT_EQ(channel.next(0), Effort::kSkip);
+  EXPECT_EQ(channel.next(1), Effort::kSkip);
 }
 
 TEST(Backoff, SamplesAfterADeclineUntilDataShrinksForLong) {
@@ -151,18 +151,18 @@ TEST(Backoff, SamplesAfterADeclineUntilDataShrinksForLong) {
   send(channel, false);
   int sampled = 0;
   for (int message = 0; message < 200; ++message) {
-    sampled += channel.next() == Attempt::kSampleFirst;
+    sampled += channel.next() == Effort::kSampleFirst;
     channel.succeeded();
   }
   EXPECT_EQ(sampled, 64);
   channel.doubt();
-  EXPECT_EQ(channel.next(), Attempt::kSampleFirst);
+  EXPECT_EQ(channel.next(), Effort::kSampleFirst);
 }
 
 TEST(Backoff, NumbersNeverRunOver) {
   Backoff channel;
   for (int decline = 0; decline < 70000; ++decline) {
-    while (channel.next() == Attempt::kSkip) continue;
+    while (channel.next() == Effort::kSkip) continue;
     channel.declined();
     ASSERT_GE(channel.declines(), static_cast<std::uint32_t>(std::min(decline, 60000)));
   }
@@ -178,7 +178,7 @@ TEST(Backoff, ThreadsShareAChannel) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
       for (int message = 0; message < kMessages; ++message) {
-        skipped += channel.next() == Attempt::kSkip;
+        skipped += channel.next() == Effort::kSkip;
       }
     });
   }
@@ -193,7 +193,7 @@ TEST(Backoff, DtypesHaveChannelsOfTheirOwn) {
   EXPECT_EQ(channels.of(TW_F64, 1).declines(), 0U);
   EXPECT_EQ(channels.of(TW_F64, 0).declines(), 2U);
   channels.doubt();
-  EXPECT_EQ(channels.of(TW_BF16, 0).next(), Attempt::kSampleFirst);
+  EXPECT_EQ(channels.of(TW_BF16, 0).next(), Effort::kSampleFirst);
 }
 
 }  // namespace

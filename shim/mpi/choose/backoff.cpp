@@ -54,7 +54,7 @@ void Backoff::change(Change change) {
   } while (!state_.compare_exchange_weak(before, after, std::memory_order_relaxed));
 }
 
-Attempt Backoff::next(double asked) {
+Effort Backoff::next(double asked) {
   State state = state_.load(std::memory_order_relaxed);
   while (state.skips > 0) {
     State after = state;
@@ -62,11 +62,11 @@ Attempt Backoff::next(double asked) {
     after.skips = begins_anew ? 0 : state.skips - 1;
     if (begins_anew) after.declines = 0;
     if (state_.compare_exchange_weak(state, after, std::memory_order_relaxed)) {
-      if (!begins_anew) return Attempt::kSkip;
+      if (!begins_anew) return Effort::kSkip;
       break;
     }
   }
-  return state.sampled > 0 ? Attempt::kSampleFirst : Attempt::kWhole;
+  return state.sampled > 0 ? Effort::kSampleFirst : Effort::kWhole;
 }
 
 std::uint32_t Backoff::most_skips(double attempt_seconds, double raw_seconds) {

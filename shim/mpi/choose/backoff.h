@@ -9,7 +9,7 @@
 
 namespace thinwire::mpi {
 
-enum class Attempt {
+enum class Effort {
   kWhole,        // encode it
   kSampleFirst,  // encode pieces of it, and the whole where one shrank
   kSkip,         // send it raw
@@ -27,7 +27,7 @@ class Backoff {
   static constexpr std::uint32_t kLongestSearch = 64;
 
   // What to do with the next message, which it takes note of; by what ratio it has to shrink.
-  Attempt next(double asked = 1);
+  Effort next(double asked = 1);
 
   // What became of an attempt. `most`: so many messages are skipped at most, where attempts cost
   // little against them.

@@ -114,13 +114,6 @@ std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64
 
 }  // namespace
 
-KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place) {
-  return {.dtype = dtype,
-          .size_bits = static_cast<std::uint32_t>(std::bit_width(bytes)),
-          .place = place,
-          .codec = use.codec.get()};
-}
-
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer) {
   Decision decision;

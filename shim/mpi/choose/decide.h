@@ -31,9 +31,6 @@ struct Decision {
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer);
 
-// As messages are logged.
-KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place);
-
 // Why a message goes raw, as the log has it: the times of its kind are a reason of their own
 // there.
 NativeReason timed_reason(const Decision& decision);

@@ -28,7 +28,7 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) 
   if (!raw) wire = encode(message);
   if (wire) return MPI_SUCCESS;
   const std::uint64_t bytes = message_bytes(message.count, message.type);
-  wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes, 0};
+  wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes};
   if (!wire->data) return raise(message.comm, MPI_ERR_NO_MEM);
   const int error = pack(message.buffer, message.count, message.type, wire->data.data(), bytes);
   return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);

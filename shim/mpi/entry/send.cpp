@@ -25,15 +25,10 @@ int send_wire(Call call, const Outgoing& message, const Wire& wire, int tag,
                 arguments...);
   }
   const ByteCount as(wire.bytes);
-  return count_sent(wire, call(wire.data.data(), as.count(), as.type(), message.destination, tag,
-                               message.comm, arguments...));
-}
-
-// For a message from the threshold on.
-std::optional<Wire> encode_large(const Outgoing& message) {
-  if (message.may_compress) return encode(message);
-  count_mode(message);
-  return std::nullopt;
+  const int error = call(wire.data.data(), as.count(), as.type(), message.destination, tag,
+                         message.comm, arguments...);
+  if (error == MPI_SUCCESS && wire.form == Wire::Form::kFrame) observe_sent(wire.attempt);
+  return error;
 }
 
 // The MPI refuses a datatype that is not committed, which packed bytes would hide; a message to
@@ -77,7 +72,7 @@ int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
     return send_from_device(call, message, tag);
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
     note_blocking_send();
-    if (const auto wire = encode_large(message)) return send_wire(call, message, *wire, tag);
+    if (const auto wire = encode(message)) return send_wire(call, message, *wire, tag);
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
 }
@@ -88,7 +83,7 @@ int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire) {
   ++process().counters.device_messages;
   if (const int error = let_mpi_check(message); error != MPI_SUCCESS) return error;
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
-    wire = encode_large(message);
+    wire = encode(message);
   }
   if (wire || !(must_copy || must_be_staged(message.on_device))) return MPI_SUCCESS;
   return stage(message, wire);
@@ -116,7 +111,7 @@ int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 }
 
 int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
-  auto wire = encode_large(message);
+  auto wire = encode(message);
   return start_watched(call, message, wire, tag, request);
 }
 

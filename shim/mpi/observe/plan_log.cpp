@@ -1,6 +1,7 @@
 #include "shim/mpi/observe/plan_log.h"
 
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -162,6 +163,13 @@ void add(const Planned& planned, const Outcome& outcome, Sum& sum) {
 }
 
 }  // namespace
+
+KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place) {
+  return {.dtype = dtype,
+          .size_bits = static_cast<std::uint32_t>(std::bit_width(bytes)),
+          .place = place,
+          .codec = use.codec.get()};
+}
 
 void log_plan(const KindKey& of, const Planned& planned, const Outcome& outcome) {
   const std::lock_guard lock(g_mutex);

@@ -8,6 +8,7 @@
 
 #include "choose/link.h"
 #include "shim/mpi/state/native_reason.h"
+#include "shim/mpi/state/settings.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -33,6 +34,9 @@ struct KindKey {
 
   friend auto operator<=>(const KindKey&, const KindKey&) = default;
 };
+
+// The kind of a message.
+KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place);
 
 struct Outcome {
   NativeReason reason = NativeReason::kCompressed;
