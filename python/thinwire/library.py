@@ -11,6 +11,8 @@ from typing import Any
 
 import cffi
 
+from thinwire.errors import ThinwireError
+
 PACKAGE = Path(__file__).resolve().parent
 # By handle ABI; a build may lack some of these. The libraries of one differ in what they export,
 # as the MPIs do: the first exports the fewest names (shim/mpi/exports.cmake).
@@ -28,23 +30,6 @@ _CORE = "libthinwire.so.0"
 
 ffi = cffi.FFI()
 loading = threading.RLock()
-
-
-class ThinwireError(Exception):
-    """A call of the library failed; `status` is the C API's code, as in `TW_DAMAGED`."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-    def __reduce__(self) -> Any:
-        """Its arguments are not `args`: processes send each other errors."""
-        return type(self), (self.status, self.args[0])
-
-    def __str__(self) -> str:
-        if self.status == library().TW_DEVICE:
-            return f"{self.args[0]} (`thinwire env` shows what this process sees of its GPUs)"
-        return self.args[0]
 
 
 def library_folder() -> Path:

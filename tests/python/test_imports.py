@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 import thinwire
 from thinwire import api, dtypes
+from thinwire.cli import COMMANDS, command_line, list_of_commands
 
 
 def loaded(program: str) -> set[str]:
@@ -21,6 +23,44 @@ def loaded(program: str) -> set[str]:
 def test_the_launchers_import_no_numpy() -> None:
     program = "from thinwire.cli import command_line; command_line(['run', 'exec'])"
     assert "typer" in loaded(program) and "numpy" not in loaded(program)
+
+
+@pytest.mark.parametrize("word", ["--version", "--help", "", "no-such"])
+def test_what_names_no_command_imports_none(word: str) -> None:
+    program = f"import sys; sys.argv = ['thinwire', *{word.split()!r}]; from thinwire import start"
+    run = "exec('try: start.main()\\nexcept SystemExit: pass')"
+    told = "print('MODULES', *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; {run}; {told}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    said, _, names = done.stdout.rpartition("MODULES ")
+    assert (said or done.stderr).count("\n") > (0 if word == "--version" else 3)
+    modules = set(names.split())
+    of_commands = {f"thinwire.cli.{command.module}" for command in COMMANDS.values()}
+    assert "thinwire.cli" in modules and not modules & of_commands
+    assert not modules & {"numpy", "pyroute2", "multiprocessing", "thinwire.bench", "thinwire.lab"}
+    assert ("cffi" in modules) == (word == "--version")
+
+
+def test_the_list_of_commands_says_what_they_say() -> None:
+    runner = CliRunner()
+    said = [runner.invoke(app, ["--help"]).output for app in (command_line(), list_of_commands())]
+    assert said[0] == said[1] and all(name in said[0] for name in COMMANDS)
+
+
+def test_a_command_after_dashes_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "thinwire", "--", "codecs", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert '"zfp"' in done.stdout
 
 
 def test_public_names_come_when_they_are_used() -> None:

@@ -5,40 +5,90 @@ import signal
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
-from thinwire.library import ThinwireError, format_version, version
+from thinwire.errors import ThinwireError
 
 _BEFORE = {"cls": BeforeCommand, "context_settings": PASS_ON, "options_metavar": BEFORE}
 
-# By name, in the order of the help: the function of the module below this one, or its Typer of
-# commands.
-COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "env": ("env", "env", {}),
-    "codecs": ("codecs", "codecs", {}),
-    "run": ("run", "run", _BEFORE),
-    "exec": ("run", "execute", _BEFORE),
-    "capture": ("capture", "capture", _BEFORE),
-    "shim": ("shim", "shim", {}),
-    "encode": ("files", "encode", {}),
-    "decode": ("files", "decode", {}),
-    "inspect": ("files", "inspect", {}),
-    "advise": ("advise", "advise", {}),
-    "report": ("report", "report", {}),
-    "explain": ("explain", "explain", {}),
-    "tune": ("tune", "tune", {}),
-    "demo": ("demo", "demo", {}),
-    "lab": ("lab", "app", {}),
-    "bench": ("bench", "app", {}),
-    "policy": ("policy", "app", {}),
+
+class Command(NamedTuple):
+    """A command: the module below this one, its function or Typer of commands there, what the list
+    of commands says of it, and how it is added."""
+
+    module: str
+    attribute: str
+    says: str
+    words: dict[str, Any] = {}
+
+
+# By name, in the order of the help. What the list says is what the command says of itself first: it
+# stands here too, so that the list needs none of the modules.
+COMMANDS = {
+    "env": Command(
+        "env",
+        "env",
+        "Show versions, libraries, MPI, GPUs, the lab's needs and the THINWIRE_ settings in force.",
+    ),
+    "codecs": Command(
+        "codecs",
+        "codecs",
+        "List the codecs of this build: what they take, their options and an example of a spec.",
+    ),
+    "run": Command("run", "run", "Run an MPI program with compression.", _BEFORE),
+    "exec": Command("run", "execute", "Run one rank with compression.", _BEFORE),
+    "capture": Command(
+        "capture",
+        "capture",
+        "Run an MPI program and keep a sample of the floats that it sends.",
+        _BEFORE,
+    ),
+    "shim": Command("shim", "shim", "Print the path of the preload library."),
+    "encode": Command(
+        "files", "encode", "Encode a file of raw little-endian values into one frame."
+    ),
+    "decode": Command("files", "decode", "Decode a frame into a file of raw little-endian values."),
+    "inspect": Command("files", "inspect", "Print what a frame's header says."),
+    "advise": Command(
+        "advise",
+        "advise",
+        "Measure codecs on your own values, and say which one to use on a link, if any.",
+    ),
+    "report": Command(
+        "report",
+        "report",
+        "Show what an MPI program sent to whom, how, and why the rest stayed raw.",
+    ),
+    "explain": Command(
+        "explain",
+        "explain",
+        "Say what would be done with a message or a collective, and why.",
+    ),
+    "tune": Command(
+        "tune",
+        "tune",
+        "Measure once what codecs cost on this machine, for programs under the preload library.",
+    ),
+    "demo": Command(
+        "demo", "demo", "Run a wave solver over slow links, raw and compressed, and compare."
+    ),
+    "lab": Command("lab", "app", "A small cluster on this machine: hosts joined by shaped links."),
+    "bench": Command("bench", "app", "Measure codecs and messages on this machine."),
+    "policy": Command(
+        "policy",
+        "app",
+        "Files of rules that name codecs by communicator, operation, type and size.",
+    ),
 }
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from thinwire.library import format_version, version
+
         print(f"thinwire {version()} (frame format {format_version()})")
         raise typer.Exit
 
@@ -54,14 +104,9 @@ def thinwire(
 
 def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     """The command with these of its commands, whose modules are imported."""
-    # Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
-    # `thinwire --install-completion`, `--show-completion`.
-    app = typer.Typer(
-        rich_markup_mode="markdown", no_args_is_help=True, pretty_exceptions_enable=False
-    )
-    app.callback()(thinwire)
+    app = _without_commands()
     for name in names:
-        module, attribute, words = COMMANDS[name]
+        module, attribute, _, words = COMMANDS[name]
         command = getattr(import_module(f"thinwire.cli.{module}"), attribute)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
@@ -70,18 +115,40 @@ def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     return app
 
 
-def _asked_for() -> Iterable[str]:
-    """The one command that the words name; else all, as help and completion show them."""
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
+def list_of_commands() -> typer.Typer:
+    """The command with the names of its commands alone: it can say which there are, and of a word
+    that it is none. No module is imported for it."""
+    app = _without_commands()
+    for name, command in COMMANDS.items():
+        app.command(name, help=command.says)(lambda: None)
+    return app
+
+
+def _without_commands() -> typer.Typer:
+    # Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
+    # `thinwire --install-completion`, `--show-completion`.
+    app = typer.Typer(
+        rich_markup_mode="markdown", no_args_is_help=True, pretty_exceptions_enable=False
+    )
+    app.callback()(thinwire)
+    return app
+
+
+def _asked_for(words: list[str]) -> typer.Typer:
+    """The command as far as these words need it: with the one command that they begin with; with
+    none if they name none; else with all, as completion asks for."""
+    if words and words[0] in COMMANDS:
+        return command_line([words[0]])
     completes = any(name.endswith("_COMPLETE") for name in os.environ)
-    return COMMANDS if completes or first not in COMMANDS else (first,)
+    named = any(word in COMMANDS for word in words)
+    return command_line() if completes or named else list_of_commands()
 
 
 def run_command(on_interrupt: Any) -> None:
     """Runs the command that the words name, under this handler of SIGINT from when all is imported:
     errors of the library and of the system end in one line, not a traceback."""
     try:
-        command = command_line(_asked_for())
+        command = _asked_for(sys.argv[1:])
         if on_interrupt is not None:
             signal.signal(signal.SIGINT, on_interrupt)
         command()
