@@ -6,7 +6,7 @@ import re
 
 ADVICE = {
     "codec off": "`THINWIRE_CODEC`, or the rule of a policy that takes it, is `off`, or wrong: the log then says how; or what takes a collective depends on a size that no rank knows. Name a codec",
-    "the link's rate is not known": "nobody has stated it (`--link`), the machine does not say it, and it is not measured yet: the first messages over TCP, and all of them over a network that tells no rate",
+    "the link's rate is not known": "nobody has stated it (`--link`), and it is not measured yet. What the machine says of its port is not enough for messages. Over TCP: the first messages; over other networks: all of them. State `--link`",
     "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
     "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed, complex numbers of them, and what a policy says of bytes",
     "peer on the same node": "a node's memory is faster than any codec. `--same-node` compresses all the same, as for a test",
