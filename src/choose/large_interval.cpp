@@ -80,6 +80,13 @@ bool LargeInterval::is_long(std::span<const Growth> connections) const {
          (is_unknown_ || sum.taken_bytes >= kLeastShare * sent_bytes_);
 }
 
+bool LargeInterval::is_behind(std::span<const Growth> connections) const {
+  const DefaultFloatMode mode;
+  const Growth sum = of_messages(connections, most_bytes());
+  return !is_unknown_ && sum.delivered.busy_seconds >= 2 * kLongSeconds &&
+         sum.taken_bytes < kLeastShare * sent_bytes_;
+}
+
 Delivered LargeInterval::close(std::span<const Growth> connections) {
   const DefaultFloatMode mode;
   is_open_ = false;

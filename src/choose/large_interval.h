@@ -39,6 +39,11 @@ class LargeInterval {
   // Whether it may be counted before it is finished: a program that always sends ahead never ends.
   bool is_long(std::span<const Growth> connections) const;
 
+  // Whether connections carried for long, and took less than was sent: the MPI holds messages of a
+  // program that always sends ahead, as many as it held when the interval began, which is then
+  // counted from now on.
+  bool is_behind(std::span<const Growth> connections) const;
+
   // Ends it. What of it tells the link's rate; nothing where it was not of large messages alone.
   Delivered close(std::span<const Growth> connections);
 

@@ -85,6 +85,24 @@ TEST(LargeInterval, AStreamThatIsAlwaysAheadCountsOnceItIsLong) {
   EXPECT_EQ(interval.close(ahead).bytes, 4 * kMiB);
 }
 
+// Eight messages of 1 MiB are always ahead, which the MPI holds.
+TEST(LargeInterval, AStreamThatTheMpiHoldsPartOfIsCountedAnew) {
+  LargeInterval interval;
+  interval.open(1);
+  interval.sent(16 * kMiB);
+  const std::array early{Growth{{7 * kMiB, 0.07}, 8 * kMiB, kMiB}};
+  EXPECT_FALSE(interval.is_behind(early));
+  const std::array late{Growth{{8 * kMiB, 0.08}, 8 * kMiB, 0}};
+  EXPECT_FALSE(interval.is_long(late));
+  EXPECT_TRUE(interval.is_behind(late));
+  EXPECT_EQ(interval.close(late).bytes, 0);
+  interval.open(2);
+  interval.sent(8 * kMiB);
+  EXPECT_FALSE(interval.is_behind(late));
+  EXPECT_TRUE(interval.is_long(late));
+  EXPECT_EQ(interval.close(late).bytes, 8 * kMiB);
+}
+
 TEST(LargeInterval, OfCollectivesWhatIsDeliveredIsEnough) {
   LargeInterval interval;
   interval.open(1);

@@ -115,3 +115,16 @@ def test_messages_that_are_in_flight_are_seen_to_complete(how: str, tmp_path: Pa
         pytest.skip(f"no lab here: {error}")
     assert done.code == 0 and "0 wrong" in done.output, done.errors
     assert decisions(done)
+
+
+def test_a_program_that_always_sends_ahead_learns_the_links_rate(tmp_path: Path) -> None:
+    """More than the system's buffers hold, so that the MPI holds some of the messages."""
+    program: list[str | Path] = [SYSTEM.programs / "shim_in_flight", "Wait", "160", "16"]
+    try:
+        with Lab(hosts=2, link="200mbit") as lab:
+            done = over_hosts(lab, 2, program, AUTO, tmp_path / "report.json", timeout=120)
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+    assert done.code == 0 and "0 wrong" in done.output, done.errors
+    assert done.report is not None
+    assert done.report["raw_by_reason"].get("the link's rate is not known", 0) < 80, done.report

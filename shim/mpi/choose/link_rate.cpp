@@ -80,7 +80,7 @@ void look(Meter& meter, Clock::time_point now) {
   if (meter.interval.is_open()) {
     const auto grown = meter.connections.grown();
     if (meter.interval.is_finished(grown, seconds_of(now)) || meter.interval.is_long(grown) ||
-        now - meter.opened > kLongest) {
+        meter.interval.is_behind(grown) || now - meter.opened > kLongest) {
       end_interval(meter, grown, now);
     }
   }
