@@ -174,11 +174,13 @@ void report(bool has_comm_world) {
   }
   if (sum.compressed_messages !=
       sum.decoded_messages + sum.damaged_messages + sum.messages_without_memory) {
-    tw_log(TW_LOG_ERROR,
-           (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +
-            std::to_string(sum.decoded_messages) +
-            " decoded: the others were truncated by receives too small for them, or never received")
-               .c_str());
+    tw_log(
+        TW_LOG_ERROR,
+        (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +
+         std::to_string(sum.decoded_messages) +
+         " decoded: the others were truncated by receives too small for them, never received, or "
+         "received by calls that the library does not see (docs/reference/limits.md)")
+            .c_str());
   }
 }
 
