@@ -35,7 +35,7 @@ COLLECTIVES = (
 )
 
 
-# Said at the end where nothing was compressed: test_nccl_silence.py.
+# Said at the end where nothing was compressed: test_nccl_nothing_compressed.py.
 SILENCE = "compressed nothing by NCCL: "
 
 
@@ -281,7 +281,7 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
 
 
 def test_communicators_made_in_any_way_have_the_library_on_all_ranks(tmp_path: Path) -> None:
-    output, errors = run(PROGRAMS / "nccl_presence", CODEC="lorenzo", REPORT=tmp_path / "report")
+    output, errors = run(PROGRAMS / "nccl_membership", CODEC="lorenzo", REPORT=tmp_path / "report")
     assert (output, errors) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     found = [(each["ranks"], each["presence"]) for each in report["communicators"]]
@@ -299,7 +299,7 @@ def start(rank: int, ranks: int, path: Path, *, preload: bool = True, **settings
     """A rank that is a process."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     own = {"LD_PRELOAD": str(SHIM)} if preload else {}
-    words = [str(PROGRAMS / "nccl_presence"), str(rank), str(ranks), str(path / "id")]
+    words = [str(PROGRAMS / "nccl_membership"), str(rank), str(ranks), str(path / "id")]
     named = {"THINWIRE_REPORT": str(path / "report"), "RANK": str(rank)} | settings
     return Popen(words, env=kept | own | named, stdout=PIPE, stderr=PIPE, text=True)
 

@@ -127,7 +127,7 @@ enum class State {
   kBroken,  // was ready
 };
 
-struct Presence {
+struct Membership {
   State state = State::kForming;
   std::string text;  // as a report says it: "all 4 ranks have it", "raw: 1 of 4 ranks lacks it"
 };
@@ -136,7 +136,7 @@ class Communicator {
  public:
   virtual ~Communicator() = default;  // of the last reference: as close()
 
-  virtual Presence presence() const = 0;
+  virtual Membership membership() const = 0;
   // Its state alone: a load, for the way of every call.
   virtual State state() const = 0;
   // Whether kinds with kJoined can be decided here.

@@ -19,7 +19,7 @@ class Handle final : public Communicator {
 
   std::uint64_t id() const { return id_; }
 
-  Presence presence() const override { return shared_->presence(); }
+  Membership membership() const override { return shared_->membership(); }
   State state() const override { return shared_->state(); }
   bool knows_siblings() const override { return shared_->knows_siblings(); }
   std::vector<std::uint32_t> nodes() const override { return shared_->nodes(); }

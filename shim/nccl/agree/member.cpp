@@ -153,7 +153,7 @@ void Member::when_settled(Settled then) {
     // Those that are left of a broken one may find each other.
     then(first(), "");
   } else {
-    then({}, shared_->presence().text);
+    then({}, shared_->membership().text);
   }
 }
 
@@ -168,7 +168,7 @@ bool Member::adopt_parent(std::unique_ptr<Link>& link, int from) {
     tree_->adopt(std::move(link));
     return true;
   }
-  link->send(Up{false, shared_->presence().text});
+  link->send(Up{false, shared_->membership().text});
   Link::dismiss(core_.loop(), std::move(link));
   return true;
 }
@@ -183,7 +183,7 @@ bool Member::adopt_sender(std::unique_ptr<Link>& link, int from) {
 bool Member::adopt_again(std::unique_ptr<Link>& link, const Again& again) {
   const int from = static_cast<int>(again.head.speaker);
   if (state_ == State::kBroken) {
-    link->send(Broken{shared_->presence().text});
+    link->send(Broken{shared_->membership().text});
     Link::dismiss(core_.loop(), std::move(link));
     return true;
   }

@@ -21,14 +21,14 @@ class Shared {
   Ledger collectives{gate};
   Blocks blocks{gate};
 
-  Presence presence() const {
+  Membership membership() const {
     const std::lock_guard lock(mutex_);
-    return presence_;
+    return membership_;
   }
   State state() const { return state_.load(std::memory_order_relaxed); }
   void set(State state, std::string text) {
     const std::lock_guard lock(mutex_);
-    presence_ = {state, std::move(text)};
+    membership_ = {state, std::move(text)};
     state_.store(state, std::memory_order_relaxed);
   }
 
@@ -69,10 +69,10 @@ class Shared {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool gone_ = false;
-  Presence presence_{State::kForming, "not known yet who has it"};
+  Membership membership_{State::kForming, "not known yet who has it"};
   std::vector<std::uint32_t> nodes_;
   std::atomic<bool> knows_siblings_{false};
-  std::atomic<State> state_{State::kForming};  // that of presence_
+  std::atomic<State> state_{State::kForming};  // that of membership_
   std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
 };
 

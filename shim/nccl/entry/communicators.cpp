@@ -109,14 +109,14 @@ THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
     if (ended == nullptr) return native();
     drop_unfinished(*ended);
     // Before NCCL waits for a thread or a stream of this process that waits here.
-    Coder* const coder = ended->coder.load();
-    if (coder != nullptr) {
-      coder->abort();
+    Compressor* const compressor = ended->compressor.load();
+    if (compressor != nullptr) {
+      compressor->abort();
     } else if (ended->agreed) {
       ended->agreed->abort();
     }
     native();
-    if (coder != nullptr) end_agreed(*ended, true, false);
+    if (compressor != nullptr) end_agreed(*ended, true, false);
     return native.once();
   });
 }

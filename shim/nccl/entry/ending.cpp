@@ -17,9 +17,10 @@ namespace {
 
 // The last one of the process has ended, so that no work of NCCL's on a GPU waits for another rank
 // any more, which freeing memory might wait for. Streams that hold it up for long keep theirs.
-void give_memory_back(const Coder& coder) {
+void give_memory_back(const Compressor& compressor) {
   using namespace std::chrono_literals;
-  for (int look = 0; look < 200 && !coder.is_over(); ++look) std::this_thread::sleep_for(100us);
+  for (int look = 0; look < 200 && !compressor.is_over(); ++look)
+    std::this_thread::sleep_for(100us);
   give_idle();
 }
 
@@ -28,10 +29,10 @@ std::vector<Communicator*>& ended_in_group() { return of_thread<std::vector<Comm
 }  // namespace
 
 void end_agreed(const Communicator& ended, bool is_gone, bool waits) {
-  if (Coder* const coder = ended.coder.load()) {
-    coder->end(is_gone);
-    see_to_its_end(*coder);
-    if (is_gone && !in_group() && !is_any_living()) give_memory_back(*coder);
+  if (Compressor* const compressor = ended.compressor.load()) {
+    compressor->end(is_gone);
+    see_to_its_end(*compressor);
+    if (is_gone && !in_group() && !is_any_living()) give_memory_back(*compressor);
   } else if (ended.agreed) {
     ended.agreed->close();
   }
@@ -46,7 +47,7 @@ void let_go_after_group(ncclResult_t result) {
   if (ended_in_group().empty()) return;
   const std::vector<Communicator*> all = std::exchange(ended_in_group(), {});
   if (result != ncclSuccess) return;
-  const Coder* const last = all.back()->coder.load();
+  const Compressor* const last = all.back()->compressor.load();
   if (last != nullptr && !is_any_living()) give_memory_back(*last);
   for (Communicator* const each : all) let_go(*each);
 }

@@ -42,15 +42,15 @@ std::vector<Call> take_undecided() { return std::exchange(kept_group().undecided
 
 void keep_coded(const Planned& planned) { kept_group().coded.push_back(planned); }
 
-bool group_refers(const Coder& coder) {
+bool group_refers(const Compressor& compressor) {
   return std::ranges::any_of(kept_group().coded, [&](const Planned& each) {
-    return each.coder == &coder && each.decision.plan->info.has_references != 0;
+    return each.compressor == &compressor && each.decision.plan->info.has_references != 0;
   });
 }
 
 void keep_watched(const Planned& planned) { kept_group().watched.push_back(planned); }
 
-void keep_number(const Numbered& numbered) { kept_group().numbered.push_back(numbered); }
+void keep_number(const CallNumber& call_number) { kept_group().call_number.push_back(call_number); }
 
 void keep_count(const Count& count) { kept_group().counts.push_back(count); }
 

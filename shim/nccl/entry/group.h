@@ -22,7 +22,7 @@ ncclResult_t end_group(ncclResult_t* made);
 ncclResult_t simulate_group(ncclSimInfo_t* info);
 
 // Whether a call of this group on that communicator is coded against earlier results.
-bool group_refers(const Coder& coder);
+bool group_refers(const Compressor& compressor);
 
 // A call's place among those of the group, in the program's order.
 std::uint64_t next_place();
@@ -44,7 +44,7 @@ bool keep_end(ncclComm_t comm);
 // Whether it has, so that NCCL would refuse further calls.
 bool ends_in_group(ncclComm_t comm);
 // A call of the group has been numbered, and is to be counted, if the group is carried out.
-void keep_number(const Numbered& numbered);
+void keep_number(const CallNumber& call_number);
 void keep_count(const Count& count);
 // A call of the group has failed: nothing of it is coded.
 ncclResult_t spoil_group(ncclResult_t failure);

@@ -42,15 +42,15 @@ ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
 
 // Its calls' numbers stand.
 void settle(const Group& of) {
-  for (const Numbered& each : of.numbered) each.coder->settle(each);
+  for (const CallNumber& each : of.call_number) each.compressor->settle(each);
 }
 
 // How many of each kind it has.
 void count_kinds(const Group& of) {
-  for (const Numbered& each : of.numbered) {
+  for (const CallNumber& each : of.call_number) {
     if (each.of != nullptr) each.of->count_in_group();
   }
-  for (const Numbered& each : of.numbered) {
+  for (const CallNumber& each : of.call_number) {
     if (each.of != nullptr) each.of->end_group();
   }
 }
@@ -60,28 +60,29 @@ bool lacks_memory(const Group& of) {
   const bool tries = std::ranges::any_of(
       of.watched, [](const Planned& each) { return each.decision.plan != nullptr; });
   bool is_larger = false, is_captured = false;
-  for (const Numbered& each : of.numbered) {
-    if (each.of != nullptr) each.coder->count_in_group();
+  for (const CallNumber& each : of.call_number) {
+    if (each.of != nullptr) each.compressor->count_in_group();
     is_captured = is_captured || each.is_captured;
   }
-  for (const Numbered& each : of.numbered) is_larger = each.coder->end_group() || is_larger;
+  for (const CallNumber& each : of.call_number)
+    is_larger = each.compressor->end_group() || is_larger;
   return (tries || is_larger) && !is_captured;
 }
 
 // Before what a sample encode of it measures is offered.
 void reserve_memory(Group& of) {
   if (!lacks_memory(of)) return;
-  std::ranges::sort(of.numbered, std::greater(), [](const Numbered& each) {
+  std::ranges::sort(of.call_number, std::greater(), [](const CallNumber& each) {
     const Working working = each.of == nullptr ? Working{} : each.of->working();
-    return std::tuple(each.coder, each.stream, working.device_bytes);
+    return std::tuple(each.compressor, each.stream, working.device_bytes);
   });
-  for (auto at = of.numbered.begin(); at != of.numbered.end();) {
-    Coder* const coder = at->coder;
+  for (auto at = of.call_number.begin(); at != of.call_number.end();) {
+    Compressor* const compressor = at->compressor;
     of.reserved.clear();
-    for (; at != of.numbered.end() && at->coder == coder; ++at) {
+    for (; at != of.call_number.end() && at->compressor == compressor; ++at) {
       if (at->of != nullptr) of.reserved.push_back({at->of, at->stream});
     }
-    coder->reserve_together(of.reserved);
+    compressor->reserve_together(of.reserved);
   }
 }
 
@@ -112,7 +113,7 @@ void forget_watched(Group& of) {
 
 // Nothing of it is carried out, and other ranks need not do the same: its calls have no numbers.
 void take_numbers_back(const Group& of) {
-  for (const Numbered& each : of.numbered) {
+  for (const CallNumber& each : of.call_number) {
     each.track->take_back();
     if (each.has_turn) each.of->take_turn_back();
   }

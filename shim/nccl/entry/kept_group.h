@@ -15,7 +15,7 @@ struct Group {
   std::vector<Planned> coded;
   std::vector<Planned> watched;
   std::vector<KeptRaw> raw;
-  std::vector<Numbered> numbered;
+  std::vector<CallNumber> call_number;
   std::vector<Count> counts;
   std::vector<ncclComm_t> ends;   // which the program finalizes
   std::vector<Grouped> reserved;  // for one communicator at a time
@@ -24,7 +24,7 @@ struct Group {
     coded.clear();
     watched.clear();
     raw.clear();
-    numbered.clear();
+    call_number.clear();
     counts.clear();
     undecided.clear();
     ends.clear();

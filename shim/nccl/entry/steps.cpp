@@ -13,7 +13,7 @@ namespace {
 struct Share {
   ncclComm_t comm;
   std::vector<cudaStream_t> streams{};
-  Coder* coder = nullptr;  // of its coded calls
+  Compressor* compressor = nullptr;  // of its coded calls
   bool has_coded_collectives = false;
   bool has_messages = false;
   bool has_more_exchanges = false;  // than one, in a call
@@ -59,7 +59,7 @@ std::vector<Share> parts_of(std::vector<Item>& items) {
     const bool counts = call.elements > 0 || call.is_of_messages();
     if (counts && std::ranges::find(found->streams, call.stream) == found->streams.end())
       found->streams.push_back(call.stream);
-    if (each.coded != nullptr) found->coder = each.coded->coder;
+    if (each.coded != nullptr) found->compressor = each.coded->compressor;
     if (call.is_of_messages()) {
       found->has_messages = true;
     } else if (each.coded != nullptr) {
@@ -93,8 +93,8 @@ void set_levels(std::vector<Share>& parts) {
 std::vector<Joined> joined_of(const std::vector<Share>& parts) {
   std::vector<Joined> joined;
   for (const Share& each : parts) {
-    if (each.coder != nullptr && each.streams.size() > 1)
-      joined.push_back({each.coder->device(), each.streams});
+    if (each.compressor != nullptr && each.streams.size() > 1)
+      joined.push_back({each.compressor->device(), each.streams});
   }
   return joined;
 }

@@ -15,8 +15,8 @@ void stop_calls(ncclComm_t comm) {
   drop_unfinished(*known);
   with_begun(comm, [](Communicator* found) {
     if (found == nullptr) return;
-    if (Coder* const coder = found->coder.load()) {
-      coder->revoke();
+    if (Compressor* const compressor = found->compressor.load()) {
+      compressor->revoke();
     } else if (found->agreed) {
       found->agreed->revoke();
     }

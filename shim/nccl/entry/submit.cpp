@@ -72,26 +72,27 @@ bool is_sound(const Call& call, const Communicator& communicator) {
 }
 
 // A policy that names siblings asks for the same bits on all of them, whatever the codec.
-Coder::Joins joins_of(const Communicator& communicator) {
+Compressor::Joins joins_of(const Communicator& communicator) {
   const std::uint32_t siblings = siblings_by(communicator.rules);
-  if (!communicator.has_siblings || siblings == 1) return Coder::Joins::kNothing;
-  return siblings > 1 ? Coder::Joins::kSumsToo : Coder::Joins::kWhatLoses;
+  if (!communicator.has_siblings || siblings == 1) return Compressor::Joins::kNothing;
+  return siblings > 1 ? Compressor::Joins::kSumsToo : Compressor::Joins::kWhatLoses;
 }
 
-Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
-  if (Coder* const there = communicator.coder.load(std::memory_order_acquire)) return there;
+Compressor* compressor_of(ncclComm_t comm, Communicator& communicator) {
+  if (Compressor* const there = communicator.compressor.load(std::memory_order_acquire))
+    return there;
   bool is_known = false;
   with_begun(comm, [&](Communicator* found) {
     is_known = found == &communicator && communicator.agreed != nullptr;
   });
   if (!is_known) return nullptr;
   prepare_device_of(comm);  // where its GPU was not known before
-  Coder* made = nullptr;
+  Compressor* made = nullptr;
   with_begun(comm, [&](Communicator* found) {
     if (found != &communicator) return;
-    made = new Coder(comm, communicator.agreed, communicator.rank, communicator.ranks,
-                     communicator.blocks, joins_of(communicator));
-    communicator.coder.store(made, std::memory_order_release);
+    made = new Compressor(comm, communicator.agreed, communicator.rank, communicator.ranks,
+                          communicator.blocks, joins_of(communicator));
+    communicator.compressor.store(made, std::memory_order_release);
   });
   return made;
 }
@@ -118,8 +119,8 @@ void note_news(const Planned& planned) {
 }
 
 // A group may yet be only simulated.
-void keep(const Numbered& numbered) {
-  in_group() ? keep_number(numbered) : numbered.coder->settle(numbered);
+void keep(const CallNumber& call_number) {
+  in_group() ? keep_number(call_number) : call_number.compressor->settle(call_number);
 }
 
 // Calls count whatever their type, as NCCL moves bytes: other ranks may name one that could be
@@ -127,17 +128,18 @@ void keep(const Numbered& numbered) {
 void number_only(const Call& call, Communicator& communicator) {
   const bool is_own = call.is_message() && call.peer == communicator.rank;
   if (communicator.ranks <= 1 || is_own || call.elements == 0) return;
-  if (Coder* const coder = coder_of(call.comm, communicator)) keep(coder->number_of(call));
+  if (Compressor* const compressor = compressor_of(call.comm, communicator))
+    keep(compressor->number_of(call));
 }
 
 ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   const Decision& decision = planned.decision;
-  Numbered numbered = decision.numbered;
-  numbered.of = decision.of[0];
-  numbered.has_turn = decision.turn.has_value();
-  numbered.stream = planned.call.stream;
-  numbered.is_captured = planned.call.is_captured();
-  allowed([&] { keep(numbered); });  // the number of the next one stands for this one, too
+  CallNumber call_number = decision.call_number;
+  call_number.of = decision.of[0];
+  call_number.has_turn = decision.turn.has_value();
+  call_number.stream = planned.call.stream;
+  call_number.is_captured = planned.call.is_captured();
+  allowed([&] { keep(call_number); });  // the number of the next one stands for this one, too
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   allowed([&] {
     if (decision.turn && decision.turn->news != nullptr) note_news(planned);
@@ -182,16 +184,16 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
     if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);
     return result;
   }
-  Coder* const coder = coder_of(call.comm, communicator);
-  if (coder == nullptr) {
+  Compressor* const compressor = compressor_of(call.comm, communicator);
+  if (compressor == nullptr) {
     const int why = call.raw_as_called != 0 ? call.raw_as_called : int{TW_RAW_PEER_NOT_READY};
     count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
     return go_raw(call, communicator);
   }
   Counters& counters = communicator.of[call.operation];
-  const bool may_refer = Coder::keeps_results(call) && !group_refers(*coder);
+  const bool may_refer = Compressor::keeps_results(call) && !group_refers(*compressor);
   return go_decided(
-      {call, coder->decide(call, in_group(), may_refer), coder, &counters, &communicator},
+      {call, compressor->decide(call, in_group(), may_refer), compressor, &counters, &communicator},
       communicator);
 }
 

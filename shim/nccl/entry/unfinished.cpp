@@ -59,7 +59,8 @@ void end(Unfinished& of, ncclResult_t result) {
     if (!of.rest.calls.empty()) give_up(of.rest);
     for (const Planned& each : of.watched) leave_out_behind(each);
     of.for_all([&](Communicator& each, ncclComm_t) {
-      if (Coder* const coder = each.coder.load(std::memory_order_acquire)) coder->set_error(result);
+      if (Compressor* const compressor = each.compressor.load(std::memory_order_acquire))
+        compressor->set_error(result);
     });
   }
   const std::lock_guard lock(refs_mutex());

@@ -11,8 +11,8 @@ namespace thinwire::nccl {
 namespace {
 
 bool may_code(const Communicator& communicator) {
-  const Coder* const coder = communicator.coder.load(std::memory_order_acquire);
-  return coder != nullptr && coder->may_code();
+  const Compressor* const compressor = communicator.compressor.load(std::memory_order_acquire);
+  return compressor != nullptr && compressor->may_code();
 }
 
 }  // namespace
@@ -62,10 +62,10 @@ ncclResult_t go_coded(Planned planned) {
 }
 
 void note_end_of_raw(const Call& call, const Communicator& communicator) {
-  Coder* const coder = communicator.coder.load(std::memory_order_acquire);
-  if (coder == nullptr || !coder->listens() || in_group()) return;
+  Compressor* const compressor = communicator.compressor.load(std::memory_order_acquire);
+  if (compressor == nullptr || !compressor->listens() || in_group()) return;
   if (capture_of(call.stream).state == Capture::State::kNone)
-    allowed([&] { coder->note_end(call); });
+    allowed([&] { compressor->note_end(call); });
 }
 
 ncclResult_t go_out_of_step(const Call& call, Communicator& communicator) {
@@ -76,9 +76,9 @@ ncclResult_t go_out_of_step(const Call& call, Communicator& communicator) {
 void note_missing_number(Communicator& communicator) noexcept {
   if (communicator.out_of_step.exchange(true)) return;
   allowed([&] {
-    if (Coder* const coder = communicator.coder.load(std::memory_order_acquire)) {
-      if (coder->may_code()) coder->set_error(ncclSystemError);
-      coder->revoke();
+    if (Compressor* const compressor = communicator.compressor.load(std::memory_order_acquire)) {
+      if (compressor->may_code()) compressor->set_error(ncclSystemError);
+      compressor->revoke();
     } else if (communicator.agreed) {
       communicator.agreed->revoke();
     }

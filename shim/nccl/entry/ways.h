@@ -16,7 +16,7 @@ ncclResult_t go_watched(Planned planned);
 
 ncclResult_t go_coded(Planned planned);
 
-// Does the same after a call that never reached Coder::decide().
+// Does the same after a call that never reached Compressor::decide().
 void note_end_of_raw(const Call& call, const Communicator& communicator);
 
 // The system has refused memory before NCCL was given the call, and its number may be missing here:

@@ -16,7 +16,7 @@
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "native/refused.h"
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/device.h"
 #include "shim/common/silence.h"
 #include "state/job.h"
@@ -153,7 +153,7 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   const std::uint64_t rules = rules_for(name, ranks);
   auto agreed =
       helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name));
-  if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
+  if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->membership().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
   // before it is ready.
@@ -269,8 +269,8 @@ ncclResult_t seen_ready(ncclComm_t comm) {
       prepares = found->agreed != nullptr;
     }
     if (!found->blocks && !std::exchange(found->prepared, true)) prepares = true;
-    const Coder* const coder = found->coder.load();
-    if (coder != nullptr && !found->revoked) error = coder->error();
+    const Compressor* const compressor = found->compressor.load();
+    if (compressor != nullptr && !found->revoked) error = compressor->error();
   });
   // Not while nobody else may ask for a communicator.
   if (prepares) prepare_device_of(comm);
@@ -283,11 +283,11 @@ std::string plain(std::string text) {
   return text;
 }
 
-std::string presence_text(const Communicator& communicator) {
+std::string membership_text(const Communicator& communicator) {
   if (communicator.together > 0)
     return std::to_string(communicator.together) + " that have ended, together";
   const agree::CommunicatorRef agreed = agreed_of(communicator);
-  return agreed ? plain(agreed->presence().text) : "not asked who has it";
+  return agreed ? plain(agreed->membership().text) : "not asked who has it";
 }
 
 }  // namespace thinwire::nccl

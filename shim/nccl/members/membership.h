@@ -44,6 +44,6 @@ ncclResult_t seen_ready(ncclComm_t comm);
 // As JSON can have it: part of it may be another rank's words, or the program's.
 std::string plain(std::string text);
 // As the report says it.
-std::string presence_text(const Communicator& communicator);
+std::string membership_text(const Communicator& communicator);
 
 }  // namespace thinwire::nccl

@@ -17,7 +17,7 @@
 #include "observe/nothing_compressed.h"
 #include "observe/static_nccl.h"
 #include "observe/trace.h"
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/service.h"
 #include "shim/common/trace/file.h"
 #include "state/communicators.h"
@@ -78,38 +78,39 @@ namespace {
 
 using Communicators = std::vector<Communicator*>;
 
-const Coder* coder_of(const Communicator& communicator) {
-  return communicator.coder.load(std::memory_order_acquire);
+const Compressor* compressor_of(const Communicator& communicator) {
+  return communicator.compressor.load(std::memory_order_acquire);
 }
 
 std::string connections_as_json(const Communicator& communicator) {
-  const Coder* const coder = coder_of(communicator);
-  if (coder == nullptr) return "";
-  return ", \"connections\": {\"ranks\": " + std::to_string(coder->connected_ranks()) +
-         ", \"estimated_bytes\": " + std::to_string(coder->connected_bytes()) + '}';
+  const Compressor* const compressor = compressor_of(communicator);
+  if (compressor == nullptr) return "";
+  return ", \"connections\": {\"ranks\": " + std::to_string(compressor->connected_ranks()) +
+         ", \"estimated_bytes\": " + std::to_string(compressor->connected_bytes()) + '}';
 }
 
 std::string memory_as_json(const Communicator& communicator) {
-  const Coder* const coder = coder_of(communicator);
-  if (coder == nullptr) return "";
-  return ", \"memory\": {\"held_bytes\": " + std::to_string(coder->held().now()) +
-         ", \"most_held_bytes\": " + std::to_string(coder->held().most()) +
+  const Compressor* const compressor = compressor_of(communicator);
+  if (compressor == nullptr) return "";
+  return ", \"memory\": {\"held_bytes\": " + std::to_string(compressor->held().now()) +
+         ", \"most_held_bytes\": " + std::to_string(compressor->held().most()) +
          ", \"free\": " + free_memory_as_json(communicator) + '}';
 }
 
 std::string memory_as_text(const Communicator& communicator) {
-  const Coder* const coder = coder_of(communicator);
-  if (coder == nullptr || coder->held().most() == 0) return "";
-  return "    calls worked in up to " + std::to_string((coder->held().most() + 0xFFFFF) >> 20) +
+  const Compressor* const compressor = compressor_of(communicator);
+  if (compressor == nullptr || compressor->held().most() == 0) return "";
+  return "    calls worked in up to " +
+         std::to_string((compressor->held().most() + 0xFFFFF) >> 20) +
          " MiB of GPU memory of the library's own\n" + free_memory_as_text(communicator);
 }
 
 std::string connections_as_text(const Communicator& communicator) {
-  const Coder* const coder = coder_of(communicator);
-  if (coder == nullptr || coder->connected_ranks() == 0) return "";
-  return "    compressed calls exchange messages with " + std::to_string(coder->connected_ranks()) +
-         " ranks more, for which NCCL takes some " +
-         std::to_string(coder->connected_bytes() >> 20) + " MiB of GPU memory\n";
+  const Compressor* const compressor = compressor_of(communicator);
+  if (compressor == nullptr || compressor->connected_ranks() == 0) return "";
+  return "    compressed calls exchange messages with " +
+         std::to_string(compressor->connected_ranks()) + " ranks more, for which NCCL takes some " +
+         std::to_string(compressor->connected_bytes() >> 20) + " MiB of GPU memory\n";
 }
 
 std::string as_json(const Communicators& all, const std::string& rank) {
@@ -121,7 +122,7 @@ std::string as_json(const Communicators& all, const std::string& rank) {
   const char* separator = "";
   for (const Communicator* each : all) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
-        << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
+        << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << membership_text(*each)
         << "\", \"operations\": {" << operations_as_json(*each)
         << "}, \"timed\": " << timings_as_json(*each) << connections_as_json(*each)
         << memory_as_json(*each) << '}';
@@ -149,7 +150,7 @@ std::string as_text(const Communicators& all, const std::string& rank) {
       << tw_codec_spec(settings().codecs.front().codec) << '\n';
   for (const Communicator* each : all) {
     out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << ": "
-        << presence_text(*each) << '\n';
+        << membership_text(*each) << '\n';
     for (int operation = 0; operation < kOperations; ++operation) {
       const Counters& counters = each->of[operation];
       if (counters.calls == 0) continue;

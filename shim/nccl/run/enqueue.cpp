@@ -26,30 +26,30 @@ std::uint64_t next_group() {
 
 // Lists of this thread, so that nothing is allocated once they have been as large.
 struct Batch {
-  std::vector<Coder*> coders;  // each once
-  std::size_t locked = 0;      // of these, the first ones
+  std::vector<Compressor*> compressors;  // each once
+  std::size_t locked = 0;                // of these, the first ones
   std::vector<tw_stream_call> calls;
   std::vector<std::size_t> order;  // largest first, as memory is reserved for them
 
   // In one order, whichever thread.
   void lock(std::span<const Planned> planned) {
-    coders.clear();
-    for (const Planned& each : planned) coders.push_back(each.coder);
-    std::ranges::sort(coders);
-    coders.erase(std::ranges::unique(coders).begin(), coders.end());
-    for (; locked < coders.size(); ++locked) coders[locked]->mutex().lock();
+    compressors.clear();
+    for (const Planned& each : planned) compressors.push_back(each.compressor);
+    std::ranges::sort(compressors);
+    compressors.erase(std::ranges::unique(compressors).begin(), compressors.end());
+    for (; locked < compressors.size(); ++locked) compressors[locked]->mutex().lock();
     // Before anything is enqueued: CUDA may load a kernel of NCCL's as it is launched, and wait for
     // the whole GPU, where a kernel of ours may already wait for the service thread.
-    for (Coder* const each : coders) look_after(*each);
+    for (Compressor* const each : compressors) look_after(*each);
   }
   void unlock() {
-    while (locked > 0) coders[--locked]->mutex().unlock();
+    while (locked > 0) compressors[--locked]->mutex().unlock();
   }
 };
 
 Batch& batch() { return of_thread<Batch>(); }
 
-// The calls' coders, locked while it lives.
+// The calls' compressors, locked while it lives.
 class Locked {
  public:
   explicit Locked(std::span<const Planned> calls) : of_(batch()) {
@@ -81,9 +81,9 @@ bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   bool all = true;
   for (const std::size_t at : into.order) {
     const Planned& each = planned[at];
-    const Flight* const flight =
-        each.coder->prepare(each.call, each.decision, part, group, each.counters, &into.calls[at]);
-    all = all && flight != nullptr;
+    const InFlight* const in_flight = each.compressor->prepare(
+        each.call, each.decision, part, group, each.counters, &into.calls[at]);
+    all = all && in_flight != nullptr;
   }
   return all;
 }
@@ -130,7 +130,7 @@ ncclResult_t enqueue_step(Rest& rest, Batch& own, bool is_open) {
   ncclResult_t result = prepare_step(rest, coded, own) ? ncclSuccess : ncclSystemError;
   const bool is_alone = !is_open && raw.empty();
   if (is_alone && result != ncclSuccess) return result;
-  if (is_alone && rest.calls.front().coder->blocks()) return enqueue(own.calls);
+  if (is_alone && rest.calls.front().compressor->blocks()) return enqueue(own.calls);
   rest.is_open = false;  // it is ended by what follows
   ProgramGroup group(raw, is_open);
   if (result == ncclSuccess && !coded.empty()) result = enqueue_stages(own.calls, rest);
@@ -173,12 +173,12 @@ ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
 // Fails calls: nobody can make up for what is missing now.
 void fail_all(std::span<const Planned> calls) {
   for (const Planned& each : calls) {
-    const std::lock_guard lock(each.coder->mutex());
-    each.coder->fail(each.call);
+    const std::lock_guard lock(each.compressor->mutex());
+    each.compressor->fail(each.call);
   }
 }
 
-// Enqueues calls as `enqueue` does, under their coders' locks. Where the system refuses memory
+// Enqueues calls as `enqueue` does, under their compressors' locks. Where the system refuses memory
 // meanwhile, nobody knows how much of them NCCL has.
 template <typename Enqueue>
 ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {
@@ -190,15 +190,15 @@ ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {
   });
   if (is_known) return result;
   for (const Planned& each : calls) {
-    const std::lock_guard lock(each.coder->mutex());
-    each.coder->lose();
+    const std::lock_guard lock(each.compressor->mutex());
+    each.compressor->lose();
   }
   return ncclSystemError;
 }
 
 ncclResult_t enqueue_alone(const Planned& call, Batch& own, Rest* rest) {
   if (!prepare({&call, 1}, Part::kCall, own)) return ncclSystemError;
-  if (call.coder->blocks()) return enqueue(own.calls);
+  if (call.compressor->blocks()) return enqueue(own.calls);
   const ncclResult_t result = enqueue_stages(own.calls, *rest);
   if (result == ncclInProgress) {
     rest->calls = {call};
@@ -252,7 +252,7 @@ void enqueue_sample(const Planned& tried, Part part) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
     }
   } else if (enqueue(own.calls) != ncclSuccess) {
-    tried.coder->fail(tried.call);
+    tried.compressor->fail(tried.call);
   }
 }
 
@@ -266,13 +266,13 @@ void enqueue_before(std::span<Planned> calls) {
   // After all sample encodes, whose time is not theirs.
   for (Planned& each : calls) {
     if (!each.decision.is_timed()) continue;
-    allowed([&] { each.clock = each.coder->begin_time(each.call, each.decision); });
+    allowed([&] { each.clock = each.compressor->begin_time(each.call, each.decision); });
   }
 }
 
 void enqueue_behind(std::span<const Planned> calls) {
   for (const Planned& each : calls) {
-    allowed([&] { each.coder->end_time(each.call, each.clock); });
+    allowed([&] { each.compressor->end_time(each.call, each.clock); });
   }
   for (const Planned& each : calls) {
     if (each.decision.result_sample == nullptr) continue;
@@ -283,7 +283,7 @@ void enqueue_behind(std::span<const Planned> calls) {
 void note_end(const Planned& planned) {
   // A clock in a graph would be read again at each replay.
   if (planned.clock == nullptr && !planned.call.is_captured())
-    allowed([&] { planned.coder->note_end(planned.call); });
+    allowed([&] { planned.compressor->note_end(planned.call); });
 }
 
 void leave_out_behind(const Planned& planned) {

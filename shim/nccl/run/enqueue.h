@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/transport.h"
 
 namespace thinwire::nccl {
@@ -12,10 +12,10 @@ namespace thinwire::nccl {
 struct Planned {
   Call call;
   Decision decision;
-  Coder* coder = nullptr;
+  Compressor* compressor = nullptr;
   Counters* counters = nullptr;
   Communicator* communicator = nullptr;
-  Flight* clock = nullptr;  // of a call that is timed, once that has begun
+  InFlight* clock = nullptr;  // of a call that is timed, once that has begun
 };
 
 // So many coded and raw calls of a group, whose exchanges come before those of the next step.

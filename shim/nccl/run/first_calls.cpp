@@ -14,7 +14,7 @@ FirstCalls::FirstCalls(std::span<const Planned> calls) {
     for (const Planned& each : calls) {
       Kind* const of = each.decision.of[0];
       if (of == nullptr || each.call.is_captured() || !of->is_first_coded()) continue;
-      first_.push_back({&each, free_bytes_of_gpu(each.coder->device())});
+      first_.push_back({&each, free_bytes_of_gpu(each.compressor->device())});
     }
   });
 }
@@ -23,7 +23,7 @@ void FirstCalls::note_end() const {
   if (first_.empty()) return;
   allowed([&] {
     for (const auto& [planned, before] : first_) {
-      const std::uint64_t behind = free_bytes_of_gpu(planned->coder->device());
+      const std::uint64_t behind = free_bytes_of_gpu(planned->compressor->device());
       if (before == kNotKnown || behind == kNotKnown) continue;
       const Call& call = planned->call;
       planned->communicator->free_memory.add(

@@ -11,7 +11,7 @@ namespace thinwire::nccl {
 
 class FirstCalls {
  public:
-  // The calls are about to be enqueued; nobody has their coders' locks.
+  // The calls are about to be enqueued; nobody has their compressors' locks.
   explicit FirstCalls(std::span<const Planned> calls);
   // They are, and NCCL has taken for them what it takes.
   void note_end() const;

@@ -1,4 +1,4 @@
-// Memory that calls are lent, by all communicators of the process. What is given back is kept for
+// Memory of calls, shared by all communicators of the process. What is given back is kept for
 // others while there are communicators: freeing GPU memory would wait for streams, and these for
 // the thread that frees, or for another rank that waits for this one.
 #pragma once

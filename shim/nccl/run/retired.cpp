@@ -1,6 +1,6 @@
 #include "run/retired.h"
 
-#include "run/coder.h"
+#include "run/compressor.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -9,15 +9,15 @@ namespace {
 // nor the service thread. One that was aborted or has failed is kept: threads may still be in it.
 bool is_free(const Communicator& ended) {
   if (!ended.is_let_go || ended.revoked || ended.out_of_step || ended.is_unfinished) return false;
-  const Coder* const coder = ended.coder.load(std::memory_order_acquire);
-  return coder == nullptr || coder->is_free();
+  const Compressor* const compressor = ended.compressor.load(std::memory_order_acquire);
+  return compressor == nullptr || compressor->is_free();
 }
 
 }  // namespace
 
 void let_go(Communicator& ended) {
   for (Communicator* const each : note_let_go(ended, is_free)) {
-    delete each->coder.load();
+    delete each->compressor.load();
     delete each;
   }
 }

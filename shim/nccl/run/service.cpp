@@ -52,18 +52,18 @@ class Service {
     return true;
   }
 
-  void add(Coder& coder) {
+  void add(Compressor& compressor) {
     {
       const std::lock_guard lock(mutex_);
-      added_.push_back(&coder);
-      ++coder.in_service;
+      added_.push_back(&compressor);
+      ++compressor.in_service;
     }
     changed_.notify_one();
   }
 
-  std::vector<Coder*> under_way() {
+  std::vector<Compressor*> under_way() {
     const std::lock_guard lock(mutex_);
-    std::vector<Coder*> all = added_;
+    std::vector<Compressor*> all = added_;
     all.insert(all.end(), served_.begin(), served_.end());
     return all;
   }
@@ -88,24 +88,25 @@ class Service {
 
   bool serve_all() {
     bool moved = false;
-    for (Coder* const each : served_) {
+    for (Compressor* const each : served_) {
       if (!allowed([&] { moved = each->serve() || moved; })) each->lose_service();
     }
     return moved;
   }
 
   void reap_all() {
-    std::vector<Coder*> busy, idle;
+    std::vector<Compressor*> busy, idle;
     busy.reserve(served_.size());
     idle.reserve(served_.size());
-    for (Coder* const each : served_) {
+    for (Compressor* const each : served_) {
       bool is_busy = true;
       allowed([&] { is_busy = each->reap(); });
       (is_busy ? busy : idle).push_back(each);
     }
     const std::lock_guard lock(mutex_);
     served_.swap(busy);
-    for (Coder* const each : idle) --each->in_service;  // the last look at it: it may be destroyed
+    for (Compressor* const each : idle)
+      --each->in_service;  // the last look at it: it may be destroyed
   }
 
   void take_added(std::chrono::microseconds pause) {
@@ -123,8 +124,8 @@ class Service {
   std::mutex mutex_;  // of all below; the second list is written by its thread alone
   bool runs_ = false;
   std::condition_variable changed_;
-  std::vector<Coder*> added_;
-  std::vector<Coder*> served_;
+  std::vector<Compressor*> added_;
+  std::vector<Compressor*> served_;
 };
 
 // Never destroyed: its thread goes on while the process ends.
@@ -137,17 +138,17 @@ Service& service() {
 
 bool start_service() { return service().start(); }
 
-void look_after(Coder& coder) {
-  if (!coder.listed.exchange(true)) service().add(coder);
+void look_after(Compressor& compressor) {
+  if (!compressor.listed.exchange(true)) service().add(compressor);
 }
 
-void see_to_its_end(Coder& coder) {
-  if (start_service()) return look_after(coder);
-  coder.reap();  // without the service nothing has come under way
+void see_to_its_end(Compressor& compressor) {
+  if (start_service()) return look_after(compressor);
+  compressor.reap();  // without the service nothing has come under way
 }
 
 void take_last_reports() {
-  for (Coder* const each : service().under_way()) each->reap();
+  for (Compressor* const each : service().under_way()) each->reap();
 }
 
 }  // namespace thinwire::nccl

@@ -2,7 +2,7 @@
 // before the first call on that is coded or tried; it sleeps while nothing is under way.
 #pragma once
 
-#include "run/coder.h"
+#include "run/compressor.h"
 
 namespace thinwire::nccl {
 
@@ -10,9 +10,9 @@ namespace thinwire::nccl {
 bool start_service();
 
 // Something is under way on it. The service has been started.
-void look_after(Coder& coder);
+void look_after(Compressor& compressor);
 // It has ended, nobody has its mutex: serves it to the end of what is under way.
-void see_to_its_end(Coder& coder);
+void see_to_its_end(Compressor& compressor);
 
 // Takes the reports of what is complete, as far as nobody hinders it; for the end of the process.
 void take_last_reports();

@@ -34,7 +34,7 @@ struct SplitOff {
   bool is_all = false;  // it is what is left of all the job's ranks, or more than these
 };
 
-class Coder;
+class Compressor;
 struct Unfinished;
 
 struct Communicator {
@@ -51,18 +51,18 @@ struct Communicator {
   Timings timings;
   FreeMemories free_memory;
   OwnSums own_sums;
-  bool blocks = true;                      // its calls do
-  bool has_siblings = false;               // see state/job.h
-  bool prepared = false;                   // what its calls launch has been loaded
-  std::atomic<bool> revoked{false};        // what has failed since is no error
-  std::atomic<bool> suspended{false};      // NCCL is to refuse its calls
-  std::atomic<bool> out_of_step{false};    // the number of a call is missing here
-  std::uint64_t grows = 0;                 // of itself
-  std::shared_ptr<Unfinished> unfinished;  // see entry/unfinished.h
-  std::atomic<bool> is_unfinished{false};  // whether there is one
-  std::atomic<Coder*> coder{nullptr};      // once a call could be coded; destroyed with this
-  std::atomic<bool> is_let_go{false};      // the call that ended it is over
-  std::size_t together = 0;                // figures of so many that have ended
+  bool blocks = true;                            // its calls do
+  bool has_siblings = false;                     // see state/job.h
+  bool prepared = false;                         // what its calls launch has been loaded
+  std::atomic<bool> revoked{false};              // what has failed since is no error
+  std::atomic<bool> suspended{false};            // NCCL is to refuse its calls
+  std::atomic<bool> out_of_step{false};          // the number of a call is missing here
+  std::uint64_t grows = 0;                       // of itself
+  std::shared_ptr<Unfinished> unfinished;        // see entry/unfinished.h
+  std::atomic<bool> is_unfinished{false};        // whether there is one
+  std::atomic<Compressor*> compressor{nullptr};  // once a call could be coded; destroyed with this
+  std::atomic<bool> is_let_go{false};            // the call that ended it is over
+  std::size_t together = 0;                      // figures of so many that have ended
 };
 
 // It; made when it is first seen, whoever made the communicator. Calls `complete`, with nobody else

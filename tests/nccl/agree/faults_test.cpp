@@ -67,7 +67,7 @@ TEST(DyingRank, BeforeItHasRegistered) {
   Played played(4);
   played.puppet.registrar.end();
   EXPECT_TRUE(played.job.all_settle(State::kRaw));
-  EXPECT_EQ(played.job.all[2].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+  EXPECT_EQ(played.job.all[2].comm->membership().text, "raw: 1 of 4 ranks lacks it");
 }
 
 TEST(DyingRank, InTheMiddleOfItsGreeting) {
@@ -76,7 +76,7 @@ TEST(DyingRank, InTheMiddleOfItsGreeting) {
   played.puppet.registrar.say_bytes(ByteView(whole).first(40));
   played.puppet.registrar.end();
   EXPECT_TRUE(played.job.all_settle(State::kRaw));
-  EXPECT_EQ(played.job.all[1].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+  EXPECT_EQ(played.job.all[1].comm->membership().text, "raw: 1 of 4 ranks lacks it");
 }
 
 TEST(DyingRank, OnceItHasRegistered) {
@@ -84,11 +84,11 @@ TEST(DyingRank, OnceItHasRegistered) {
   played.puppet.registrar.say(played.puppet.registration());
   played.puppet.accept();  // and it is gone
   EXPECT_TRUE(
-      eventually([&] { return played.job.all[0].comm->presence().state == State::kForming; }));
+      eventually([&] { return played.job.all[0].comm->membership().state == State::kForming; }));
   played.puppet = Puppet(played.id, 3);  // nobody listens at the old place any more
   EXPECT_TRUE(played.job.all_settle(State::kRaw));
-  EXPECT_NE(played.job.all[1].comm->presence().text.find("rank 2"), std::string::npos)
-      << played.job.all[1].comm->presence().text;
+  EXPECT_NE(played.job.all[1].comm->membership().text.find("rank 2"), std::string::npos)
+      << played.job.all[1].comm->membership().text;
 }
 
 TEST(Registrar, TakesARankAgainWhoseConnectionHasEnded) {
@@ -119,7 +119,7 @@ TEST(DyingRank, InTheTree) {
     played.puppet.die();
     ASSERT_TRUE(played.job.all_settle(is_up ? State::kBroken : State::kRaw));
     EXPECT_EQ(
-        played.job.all[4].comm->presence().text,
+        played.job.all[4].comm->membership().text,
         is_up ? "all 6 ranks had it, until rank 5 has ended" : "raw: rank 5 does not want to");
     EXPECT_EQ(played.job.all[0].comm->collectives().value(7, 1).outcome, Outcome::kKnown);
   }
@@ -253,7 +253,7 @@ TEST(Abort, FromAnotherThreadReleasesAllRanks) {
   played.job.all[2].comm->abort();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 100ms);
   for (std::thread& host : hosts) host.join();
-  EXPECT_EQ(played.job.all[3].comm->presence().text,
+  EXPECT_EQ(played.job.all[3].comm->membership().text,
             "all 5 ranks had it, until rank 2 has aborted it");
 }
 

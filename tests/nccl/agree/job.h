@@ -50,7 +50,7 @@ bool eventually(Holds holds, std::chrono::milliseconds time = 20s) {
 }
 
 inline bool settles(const CommunicatorRef& comm, State state) {
-  return eventually([&] { return comm->presence().state == state && comm->state() == state; });
+  return eventually([&] { return comm->membership().state == state && comm->state() == state; });
 }
 
 struct Rank {

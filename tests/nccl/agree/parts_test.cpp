@@ -67,7 +67,7 @@ TEST(Parts, ThatDifferAreRawAndSayWhy) {
     const bool even = each.rank % 2 == 0;
     ASSERT_TRUE(settles(parts[each.rank], even ? State::kRaw : State::kReady)) << each.rank;
     if (!even) continue;
-    const std::string text = parts[each.rank]->presence().text;
+    const std::string text = parts[each.rank]->membership().text;
     EXPECT_TRUE(text.starts_with("raw: the policy is ")) << text;
   }
 }
@@ -82,8 +82,8 @@ TEST(Parts, SayWhichRankIsLateAndTakeIt) {
   for (const int rank : {0, 2, 4}) parts[rank] = open_part(job.all[rank], 5, 2, 7);
   for (const int rank : {0, 2, 4}) {
     EXPECT_TRUE(eventually([&] {
-      return parts[rank]->presence().text == "raw: 1 of 4 ranks lacks it, or has not come yet";
-    })) << parts[rank]->presence().text;
+      return parts[rank]->membership().text == "raw: 1 of 4 ranks lacks it, or has not come yet";
+    })) << parts[rank]->membership().text;
   }
   parts[6] = open_part(job.all[6], 5, 2, 7);
   for (const int rank : {0, 2, 4, 6}) EXPECT_TRUE(settles(parts[rank], State::kReady));
@@ -97,7 +97,7 @@ TEST(Parts, AreGivenUpWhenARankDoesNotCome) {
   for (const int rank : {2, 4, 6}) parts[rank] = open_part(job.all[rank], 5, 2, 7);
   for (const int rank : {2, 4, 6}) {
     ASSERT_TRUE(settles(parts[rank], State::kRaw));
-    EXPECT_EQ(parts[rank]->presence().text, "raw: 1 of 4 ranks lacks it");
+    EXPECT_EQ(parts[rank]->membership().text, "raw: 1 of 4 ranks lacks it");
   }
   parts[0] = open_part(job.all[0], 5, 2, 7);
   EXPECT_TRUE(settles(parts[0], State::kRaw)) << "it finds the decision";
@@ -189,7 +189,7 @@ TEST_F(Played, AWordThatARankCannotBeReachedMakesThePartRaw) {
   ASSERT_TRUE(word);
   EXPECT_EQ(word->says, Says::kRaw);
   ASSERT_TRUE(settles(other, State::kRaw));
-  EXPECT_EQ(other->presence().text, failed.text);
+  EXPECT_EQ(other->membership().text, failed.text);
   EXPECT_EQ(job_.all[5].comm->state(), State::kReady);
 }
 
@@ -246,7 +246,7 @@ TEST(Registrar, IsToldByARankThatCannotBeConnected) {
   puppet.parent = puppet.accept();
   puppet.come().say(Failed{{}, "raw: rank 5 has no room"});
   ASSERT_TRUE(job.all_settle(State::kRaw));
-  for (Rank& each : job.all) EXPECT_EQ(each.comm->presence().text, "raw: rank 5 has no room");
+  for (Rank& each : job.all) EXPECT_EQ(each.comm->membership().text, "raw: rank 5 has no room");
   Wire called = puppet.accept();
   const auto call = called.hear_a<Call>();
   ASSERT_TRUE(call);

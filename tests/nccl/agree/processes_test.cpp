@@ -63,7 +63,7 @@ int run_rank(int rank, const Channels* ids, const std::function<int(Communicator
   const CommunicatorRef comm = helper.open(id, rank, kRanks, {});
   // Another rank may have ended by the time this one looks.
   const bool told = eventually([&] {
-    const State state = comm->presence().state;
+    const State state = comm->membership().state;
     return state == State::kReady || state == State::kBroken;
   });
   return told ? work(comm) : 10;

@@ -81,7 +81,7 @@ TEST(Registrar, ThatTakesConnectionsAndEndsThemIsGivenUp) {
   const std::string text =
       "raw: no answer from the process that made the unique id, at " + played.address();
   for (Rank& each : job.all) {
-    EXPECT_TRUE(each.comm->presence().text.starts_with(text)) << each.comm->presence().text;
+    EXPECT_TRUE(each.comm->membership().text.starts_with(text)) << each.comm->membership().text;
   }
   const std::lock_guard lock(mutex);
   ASSERT_EQ(told.size(), 1) << "one rank says it";
@@ -96,8 +96,8 @@ TEST(Registrar, ThatNobodyListensForIsGivenUp) {
   Job job(2, quick());
   for (Rank& each : job.all) job.open(each.rank, id);
   ASSERT_TRUE(job.all_settle(State::kRaw));
-  EXPECT_NE(job.all[0].comm->presence().text.find("(Connection refused)"), std::string::npos)
-      << job.all[0].comm->presence().text;
+  EXPECT_NE(job.all[0].comm->membership().text.find("(Connection refused)"), std::string::npos)
+      << job.all[0].comm->membership().text;
 }
 
 // A process that a debugger or a signal has stopped: its kernel goes on taking connections.
@@ -111,7 +111,7 @@ TEST(Registrar, ThatHoldsAConnectionIsWaitedFor) {
   ASSERT_TRUE(rank.hear_a<Register>());
   rank.say(Decision{false, "raw: it does not want to"});
   ASSERT_TRUE(settles(job.all[0].comm, State::kRaw));
-  EXPECT_EQ(job.all[0].comm->presence().text, "raw: it does not want to");
+  EXPECT_EQ(job.all[0].comm->membership().text, "raw: it does not want to");
 }
 
 // One that is short of descriptors.
@@ -146,7 +146,7 @@ TEST(Registrar, AtAnAddressOfAnotherLinkIsNotAskedFor) {
     if (!has_network) return;
     Job job(1, {}, 2);
     job.open(0, id);
-    if (settles(job.all[0].comm, State::kRaw)) text = job.all[0].comm->presence().text;
+    if (settles(job.all[0].comm, State::kRaw)) text = job.all[0].comm->membership().text;
   }).join();
   if (!has_network) GTEST_SKIP() << "the system allows no network of its own";
   EXPECT_EQ(text,

@@ -234,9 +234,9 @@ TEST_F(Lost, IsGivenUpInTheEnd) {
   std::this_thread::sleep_for(1s);
   EXPECT_EQ(job_.all[0].comm->state(), State::kReady);
   EXPECT_TRUE(job_.all_settle(State::kBroken));
-  EXPECT_NE(job_.all[0].comm->presence().text.find("rank 2 cannot be reached any more"),
+  EXPECT_NE(job_.all[0].comm->membership().text.find("rank 2 cannot be reached any more"),
             std::string::npos)
-      << job_.all[0].comm->presence().text;
+      << job_.all[0].comm->membership().text;
 }
 
 TEST_F(Lost, WithMoreTakenThanWasSaidBreaks) {
@@ -295,8 +295,8 @@ TEST_F(Elsewhere, ThatIsRefusedForLongHasEnded) {
   puppet_.die();
   ASSERT_TRUE(job_.all_settle(State::kBroken));
   EXPECT_GT(std::chrono::steady_clock::now() - begin, 1s);
-  EXPECT_NE(job_.all[1].comm->presence().text.find("rank 2 has ended"), std::string::npos)
-      << job_.all[1].comm->presence().text;
+  EXPECT_NE(job_.all[1].comm->membership().text.find("rank 2 has ended"), std::string::npos)
+      << job_.all[1].comm->membership().text;
 }
 
 // The kernel of the machine says so.
@@ -459,7 +459,7 @@ TEST_F(Idle, EndAtOnce) {
   std::this_thread::sleep_for(1s);
   for (Rank& each : job_.all) {
     if (each.rank == 3) continue;
-    EXPECT_EQ(each.comm->state(), State::kReady) << each.comm->presence().text;
+    EXPECT_EQ(each.comm->state(), State::kReady) << each.comm->membership().text;
     each.comm.reset();
     each.helper.reset();
   }

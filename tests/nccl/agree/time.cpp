@@ -57,7 +57,7 @@ void time_job(int ranks) {
     const auto begin = Clock::now();
     for (Rank& each : job.all) job.open(each.rank, id);
     while (!std::ranges::all_of(
-        job.all, [](Rank& each) { return each.comm->presence().state == State::kReady; })) {
+        job.all, [](Rank& each) { return each.comm->membership().state == State::kReady; })) {
       std::this_thread::sleep_for(20us);
     }
     starts.push_back(microseconds_since(begin));

@@ -16,19 +16,19 @@ Options quick() {
   return made;
 }
 
-class Presence : public testing::TestWithParam<int> {};
+class Membership : public testing::TestWithParam<int> {};
 
-TEST_P(Presence, AllRanksHaveIt) {
+TEST_P(Membership, AllRanksHaveIt) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all(ranks - 1);
   ASSERT_TRUE(job.all_settle(State::kReady));
   for (Rank& each : job.all) {
-    EXPECT_EQ(each.comm->presence().text, "all " + std::to_string(ranks) + " ranks have it");
+    EXPECT_EQ(each.comm->membership().text, "all " + std::to_string(ranks) + " ranks have it");
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfRanks, Presence, testing::Values(2, 3, 4, 5, 6, 16, 17, 40));
+INSTANTIATE_TEST_SUITE_P(OfRanks, Membership, testing::Values(2, 3, 4, 5, 6, 16, 17, 40));
 
 TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
   const std::vector<std::uint64_t> named{70, 8, 70, UINT64_MAX, 8, 8, 0};
@@ -52,7 +52,7 @@ TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
 TEST(PresenceOfOne, IsRaw) {
   Job job(1);
   job.open_all();
-  EXPECT_EQ(job.all[0].comm->presence().text, "raw: one rank");
+  EXPECT_EQ(job.all[0].comm->membership().text, "raw: one rank");
 }
 
 TEST(Registrar, NeedNotBeARank) {
@@ -95,12 +95,12 @@ TEST(Registrar, TellsOnceThatARankLacksIt) {
     for (int rank : {0, 1, 3}) job.open(rank, id);
     ASSERT_TRUE(job.all_settle(State::kRaw));
     for (int rank : {0, 1, 3}) {
-      EXPECT_EQ(job.all[rank].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+      EXPECT_EQ(job.all[rank].comm->membership().text, "raw: 1 of 4 ranks lacks it");
     }
     // It comes after all, and finds the decision.
     job.open(2, id);
     ASSERT_TRUE(settles(job.all[2].comm, State::kRaw));
-    EXPECT_EQ(job.all[2].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+    EXPECT_EQ(job.all[2].comm->membership().text, "raw: 1 of 4 ranks lacks it");
   }
   EXPECT_EQ(told, 1);
 }
@@ -120,14 +120,14 @@ TEST(Registrar, SaysOnceThatARankIsLateAndTakesIt) {
   std::this_thread::sleep_for(200ms);
   job.open(3, id);
   const auto says = [&](int rank) {
-    return eventually([&] { return job.all[rank].comm->presence().text == text; });
+    return eventually([&] { return job.all[rank].comm->membership().text == text; });
   };
-  for (int rank : {0, 1, 3}) EXPECT_TRUE(says(rank)) << job.all[rank].comm->presence().text;
+  for (int rank : {0, 1, 3}) EXPECT_TRUE(says(rank)) << job.all[rank].comm->membership().text;
   EXPECT_EQ(job.all[3].comm->state(), State::kForming);
   job.open(2, id);
   EXPECT_TRUE(job.all_settle(State::kReady));
   EXPECT_EQ(told, 1);
-  EXPECT_EQ(job.all[1].comm->presence().text, "all 4 ranks have it");
+  EXPECT_EQ(job.all[1].comm->membership().text, "all 4 ranks have it");
 }
 
 TEST(Registrar, WaitsForALateRank) {
@@ -135,7 +135,7 @@ TEST(Registrar, WaitsForALateRank) {
   const Id id = job.make_id();
   for (int rank : {0, 1, 2, 4}) job.open(rank, id);
   std::this_thread::sleep_for(200ms);
-  EXPECT_EQ(job.all[1].comm->presence().state, State::kForming);
+  EXPECT_EQ(job.all[1].comm->membership().state, State::kForming);
   EXPECT_EQ(job.all[1].comm->collectives().value(3, 9).value.capacity, 0);
   job.open(3, id);
   EXPECT_TRUE(job.all_settle(State::kReady));
@@ -152,7 +152,7 @@ TEST(Registrar, NamesWhatDiffers) {
   job.open(2, id);
   ASSERT_TRUE(job.all_settle(State::kRaw));
   for (Rank& each : job.all) {
-    EXPECT_EQ(each.comm->presence().text, "raw: threshold is 65536 on rank 0 and 1024 on rank 1");
+    EXPECT_EQ(each.comm->membership().text, "raw: threshold is 65536 on rank 0 and 1024 on rank 1");
   }
 }
 
@@ -163,7 +163,7 @@ TEST(Registrar, ThatHasGoneLeavesRanksRaw) {
   std::this_thread::sleep_for(50ms);
   job.all[1].helper.reset();
   ASSERT_TRUE(settles(job.all[0].comm, State::kRaw));
-  EXPECT_EQ(job.all[0].comm->presence().text,
+  EXPECT_EQ(job.all[0].comm->membership().text,
             "raw: the process in which the ranks meet has ended before all had come");
 }
 
@@ -176,7 +176,7 @@ TEST(Id, WithoutRoomOrAddressStaysAsItIs) {
     const Id before = *each;
     EXPECT_FALSE(helper.stamp(*each));
     EXPECT_EQ(*each, before);
-    EXPECT_EQ(helper.open(*each, 0, 2, {})->presence().state, State::kRaw);
+    EXPECT_EQ(helper.open(*each, 0, 2, {})->membership().state, State::kRaw);
   }
 }
 
@@ -221,7 +221,7 @@ TEST(Children, OfAParentThatStillFormsWait) {
   const auto first = job.all[0].helper->open_child(job.all[0].comm, 0, 0, 0, 2);
   const auto second = job.all[1].helper->open_child(job.all[1].comm, 0, 0, 1, 2);
   std::this_thread::sleep_for(50ms);
-  EXPECT_EQ(first->presence().state, State::kForming);
+  EXPECT_EQ(first->membership().state, State::kForming);
   job.open(2, id);
   EXPECT_TRUE(settles(first, State::kReady));
   EXPECT_TRUE(settles(second, State::kReady));
@@ -240,7 +240,7 @@ TEST(Children, OfAParentThatEndsWhileItForms) {
   };
   for (int rank = 0; rank < 5; ++rank) open(rank);
   std::this_thread::sleep_for(50ms);
-  EXPECT_EQ(parts[0]->presence().state, State::kForming);
+  EXPECT_EQ(parts[0]->membership().state, State::kForming);
   open(5);
   for (const auto& each : parts) EXPECT_TRUE(settles(each, State::kReady));
   // The parent is gone: what is left are the connections of the parts.
@@ -286,7 +286,7 @@ TEST(Children, FindEachOtherWithoutRankZero) {
   for (const auto& each : open_from(3, 9)) EXPECT_TRUE(settles(each, State::kReady));
   for (const auto& each : open_from(4, 10)) {
     ASSERT_TRUE(settles(each, State::kRaw));
-    EXPECT_EQ(each->presence().text, "raw: it has lost those who know it");
+    EXPECT_EQ(each->membership().text, "raw: it has lost those who know it");
   }
 }
 
@@ -303,7 +303,7 @@ TEST(Communicators, ThatAreRevokedReleaseWhoWaits) {
   revoker.join();
   EXPECT_EQ(taken.outcome, Outcome::kAborted);
   EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
-  EXPECT_NE(job.all[0].comm->presence().text.find("rank 1 has revoked it"), std::string::npos);
+  EXPECT_NE(job.all[0].comm->membership().text.find("rank 1 has revoked it"), std::string::npos);
 }
 
 TEST(Children, OfARawParentAreRaw) {
@@ -312,7 +312,7 @@ TEST(Children, OfARawParentAreRaw) {
   job.open(0, id);
   const auto child = job.all[0].helper->open_child(job.all[0].comm, 0, 0, 0, 2);
   ASSERT_TRUE(settles(child, State::kRaw));
-  EXPECT_EQ(child->presence().text, "raw: 1 of 2 ranks lacks it");
+  EXPECT_EQ(child->membership().text, "raw: 1 of 2 ranks lacks it");
 }
 
 // A rank that is new finds those of the parent by an id of theirs.

@@ -48,7 +48,7 @@ bool is_done_meanwhile(const std::function<void()>& allocate, const std::functio
   return is_done;
 }
 
-TEST(LentMemory, IsGivenBackWhileAnotherThreadAllocates) {
+TEST(StreamMemoryTest, IsGivenBackWhileAnotherThreadAllocates) {
   std::uint64_t got = 0;
   void* const working = take_working(0, 1000, &got);
   void* const shared = take_shared(0, 1000);
@@ -63,7 +63,7 @@ TEST(LentMemory, IsGivenBackWhileAnotherThreadAllocates) {
 }
 
 // Which keep as much of it as their bound says.
-TEST(LentMemory, ThatLiesIdleGoesToTheCoresPools) {
+TEST(StreamMemoryTest, ThatLiesIdleGoesToTheCoresPools) {
   std::uint64_t got = 0;
   give_idle();
   released.clear();
@@ -76,7 +76,7 @@ TEST(LentMemory, ThatLiesIdleGoesToTheCoresPools) {
   EXPECT_EQ(take_working(6, 1000, &got), used);
 }
 
-TEST(LentMemory, OfTheHostIsGivenBackWhileAnotherThreadPins) {
+TEST(StreamMemoryTest, OfTheHostIsGivenBackWhileAnotherThreadPins) {
   void* const working = take_exactly(1, 5000);
   const auto pin = [] {
     for (int block = 0; block < 2; ++block) take_shared(1, 4 << 20);
@@ -85,7 +85,7 @@ TEST(LentMemory, OfTheHostIsGivenBackWhileAnotherThreadPins) {
 }
 
 // Two that come at once to no slab take one each, and no part of it twice.
-TEST(LentMemory, OfTheHostIsTakenOnce) {
+TEST(StreamMemoryTest, OfTheHostIsTakenOnce) {
   std::atomic<bool> failed{false};
   std::vector<std::thread> threads;
   for (int at = 0; at < 4; ++at) {

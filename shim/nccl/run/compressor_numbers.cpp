@@ -1,9 +1,9 @@
 // The numbers of a communicator's calls: by them ranks agree which calls are coded.
-#include "run/coder.h"
+#include "run/compressor.h"
 
 namespace thinwire::nccl {
 
-Track& Coder::track_of(const Call& call) {
+Track& Compressor::track_of(const Call& call) {
   if (call.is_of_all_pairs()) connected_.note_messages_with_all();
   if (!call.is_message()) return collectives_;
   const bool outgoing = call.operation == kSend;
@@ -14,11 +14,11 @@ Track& Coder::track_of(const Call& call) {
   return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
 }
 
-Numbered Coder::number_of(const Call& call) {
+CallNumber Compressor::number_of(const Call& call) {
   Track& track = track_of(call);
   return {this, &track, track.next()};
 }
 
-void Coder::settle(const Numbered& made) { made.track->settle(); }
+void Compressor::settle(const CallNumber& made) { made.track->settle(); }
 
 }  // namespace thinwire::nccl

@@ -20,17 +20,17 @@
 #include "run/call.h"
 #include "run/classes.h"
 #include "run/connections.h"
-#include "run/lent.h"
 #include "run/nodes.h"
 #include "run/plans.h"
+#include "run/stream_memory.h"
 
 namespace thinwire::nccl {
 
-class Coder;
+class Compressor;
 
 // A call's place among those that are numbered together.
-struct Numbered {
-  Coder* coder = nullptr;
+struct CallNumber {
+  Compressor* compressor = nullptr;
   Track* track = nullptr;
   std::uint64_t number = 0;
   Kind* of = nullptr;     // none where it cannot be coded
@@ -44,9 +44,10 @@ struct Decision {
   ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
   int reason = 0;                      // why it goes raw; 0: coded
   std::uint64_t number = 0;            // as slots have it
-  Plan* plan = nullptr;  // of a coded call, or of a sample encode; given back with the flight
+  Plan* plan =
+      nullptr;  // of a coded call, or of a sample encode; given back when the stream is past it
   Plan* result_sample = nullptr;  // of the second exchange, after the raw call
-  Numbered numbered;
+  CallNumber call_number;
   Kind* of[2] = {};
   std::optional<Turn> turn{};  // where its blocks would fit
   bool again = false;          // a sample encode of what was raw
@@ -66,12 +67,12 @@ struct Grouped {
 
 enum class Part { kCall, kSample, kResultSample };
 
-class Coder {
+class Compressor {
  public:
   // Calls that are decided together with siblings, if it has any.
   enum class Joins { kNothing, kWhatLoses, kSumsToo };
-  Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
-        Joins joins);
+  Compressor(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
+             Joins joins);
 
   // Whether results of such calls are kept, to code others against.
   static bool keeps_results(const Call& call);
@@ -79,9 +80,9 @@ class Coder {
   // is made in a group of the program's; `may_refer`: in which no other call refers to results.
   Decision decide(const Call& call, bool is_grouped, bool may_refer);
   // The next number, of a call that is not decided about: other ranks may know it by another type.
-  Numbered number_of(const Call& call);
+  CallNumber number_of(const Call& call);
   // The call is made, and not only simulated: its number stands.
-  void settle(const Numbered& made);
+  void settle(const CallNumber& made);
 
   bool blocks() const { return blocks_; }
   int device() const { return device_; }
@@ -100,22 +101,22 @@ class Coder {
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
   // the plan has been given back: no memory.
-  Flight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
-                  Counters* counters, tw_stream_call* made);
+  InFlight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                    Counters* counters, tw_stream_call* made);
   // Clocks of a timed call: before its first step is enqueued and after its last one. Null: nobody
   // will know what it took.
-  Flight* begin_time(const Call& call, const Decision& decision);
-  void end_time(const Call& call, Flight* clock);
+  InFlight* begin_time(const Call& call, const Decision& decision);
+  void end_time(const Call& call, InFlight* clock);
   // True while a coming call is timed: its time starts at the end of the call before, as NCCL
   // carries out the calls of a communicator one after the other, on whichever streams.
   bool listens() const { return listens_ > 0; }
   // Called after the last step of a call that is not timed, whatever became of it.
   void note_end(const Call& call);
-  // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. What
-  // the call was lent is given back once its stream has come to where it is now, and NCCL has ended
-  // the communicator.
+  // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. The
+  // call's memory is given back as soon as its stream has come to where it is now, and NCCL has
+  // ended the communicator.
   void fail(const Call& call);
-  // Likewise. Nobody will know when what was lent is free.
+  // Likewise. Nobody will know when the memory of calls is free.
   void lose() { is_lost_ = true; }
 
   // From any thread: all waiting ends, and no more is coded.
@@ -213,30 +214,30 @@ class Coder {
   static constexpr std::uint64_t kReservation = std::uint64_t{1} << 63;  // of a group: its number
   // One of its own, or one that is idle and not of this group. Unless calls work in it, one without
   // memory.
-  Lent& lent_to(cudaStream_t stream, std::uint64_t group, bool works = true);
+  StreamMemory& memory_for(cudaStream_t stream, std::uint64_t group, bool works = true);
   // The memory of calls of this capture on this stream, which ends with the graph; null: no memory.
-  Lent* lent_to_graph(const Call& call);
-  Lent& add_lent();
-  void* open_mailbox(Lent& lent);
-  Where lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* made);
+  StreamMemory* memory_for_graph(const Call& call);
+  StreamMemory& add_stream_memory();
+  void* open_mailbox(StreamMemory& stream_memory);
+  Where lend(StreamMemory& stream_memory, const tw_stream_plan_info& needs, tw_stream_call* made);
   // Memory of its device had none for the call.
   void leave_device(const Decision& decision);
-  bool serve(Lent& lent, void* mailbox);
+  bool serve(StreamMemory& stream_memory, void* mailbox);
   // A block of that chunk is about to be carried.
-  void note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const;
+  void note_spilled(StreamMemory& stream_memory, const tw_mailbox_chunk& chunk) const;
   // Tells the kind, before the call is complete.
-  static void report_spilling(Lent& lent);
-  // Takes back what graphs that have ended were lent. Whether others live.
-  bool reap_captured(Lent& lent);
+  static void report_spilling(StreamMemory& stream_memory);
+  // Takes back the memory of graphs that have ended; returns whether others live.
+  bool reap_captured(StreamMemory& stream_memory);
   // For times of a call of that kind, or of no one's; null: no memory.
-  Flight* take_clock(Kind* of);
-  bool enqueue_time(const Call& call, Flight* clock, int at);
-  void keep_end(const Call& call, Flight* clock);
+  InFlight* take_clock(Kind* of);
+  bool enqueue_time(const Call& call, InFlight* clock, int at);
+  void keep_end(const Call& call, InFlight* clock);
   // Takes the end of a call that is timed, or a mere end.
-  bool has_ended(Flight& clock);
+  bool has_ended(InFlight& clock);
   // Whether the stream has come past it; its report is taken then.
-  bool has_landed(Flight& flight);
-  void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
+  bool has_landed(InFlight& in_flight);
+  void take_report(InFlight& in_flight, tw_status status, const tw_stream_report& report);
   void note_failure(tw_status status);
   void note_failure(ncclResult_t failure, const char* why);
   void say_failed(std::string why) const;
@@ -244,8 +245,8 @@ class Coder {
   void give_back();
   // Whether it will be known when the stream is past all that it has now.
   bool marks_failure(const Call& call);
-  // Drops the flights of a stream on which a call failed, which is past all of them.
-  void drop_flights(Lent& lent);
+  // Drops the calls of a stream on which one failed; the stream is past all of them.
+  void drop_in_flight(StreamMemory& stream_memory);
   void abort_mailboxes();
 
   const agree::CommunicatorRef agreed_;
@@ -273,8 +274,8 @@ class Coder {
 
   std::mutex mutex_;
   Held held_;
-  Flights flights_{device_};
-  Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
+  InFlightPool in_flight_pool_{device_};
+  InFlight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;
   bool is_gone_ = false;  // NCCL has ended it
   bool is_lost_ = false;  // see lose()
@@ -282,10 +283,10 @@ class Coder {
   void* references_ = nullptr;
   bool has_referred_ = false;
 
-  std::mutex lent_mutex_;  // of the list alone, which only grows
-  std::vector<std::unique_ptr<Lent>> lent_;
+  std::mutex stream_memories_mutex_;  // of the list alone, which only grows
+  std::vector<std::unique_ptr<StreamMemory>> stream_memories_;
   std::atomic<bool> aborted_{false};
-  std::vector<Lent*> served_;  // of the service thread
+  std::vector<StreamMemory*> served_;  // of the service thread
 
   std::atomic<bool> has_reserved_{false};  // for some kind, so that it may have been offered
   std::atomic<ncclResult_t> error_{ncclSuccess};

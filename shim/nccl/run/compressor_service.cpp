@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "native/refused.h"
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "state/reason.h"
 #include "state/settings.h"
 
@@ -47,32 +47,32 @@ void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
 
 }  // namespace
 
-bool Coder::serve() {
+bool Compressor::serve() {
   {
-    const std::lock_guard lock(lent_mutex_);
-    for (std::size_t at = served_.size(); at < lent_.size(); ++at) {
-      served_.push_back(lent_[at].get());
+    const std::lock_guard lock(stream_memories_mutex_);
+    for (std::size_t at = served_.size(); at < stream_memories_.size(); ++at) {
+      served_.push_back(stream_memories_[at].get());
     }
   }
   bool moved = false;
-  for (Lent* const each : served_) {
+  for (StreamMemory* const each : served_) {
     if (void* const mailbox = each->mailbox()) moved = serve(*each, mailbox) || moved;
   }
   return moved;
 }
 
-bool Coder::serve(Lent& lent, void* mailbox) {
+bool Compressor::serve(StreamMemory& stream_memory, void* mailbox) {
   bool moved = false;
   const auto before = [&](const Replays::Name& name) {
-    return lent.is_of_graph ? lent.replays.before(name) : 0;
+    return stream_memory.is_of_graph ? stream_memory.replays.before(name) : 0;
   };
   const auto finish = [&](const Replays::Name& name, const tw_mailbox_chunk& chunk) {
     const bool whole = chunk.offset + chunk.bytes == chunk.block_bytes;
-    if (lent.is_of_graph && whole) lent.replays.finish(name);
+    if (stream_memory.is_of_graph && whole) stream_memory.replays.finish(name);
   };
   if (const auto chunk = chunk_of(mailbox, tw_mailbox_offered); chunk.bytes > 0) {
     const int to = chunk.rank < 0 ? agree::kToAll : chunk.rank;
-    if (chunk.offset == 0) note_spilled(lent, chunk);
+    if (chunk.offset == 0) note_spilled(stream_memory, chunk);
     const Replays::Name name{chunk.call, chunk.block, to, true};
     agreed_->give(block_of(chunk, rank_, before(name)), to, chunk.block_bytes,
                   {static_cast<const std::byte*>(chunk.data), chunk.bytes});
@@ -83,12 +83,13 @@ bool Coder::serve(Lent& lent, void* mailbox) {
   if (const auto chunk = chunk_of(mailbox, tw_mailbox_wanted); chunk.bytes > 0) {
     auto* const to = static_cast<std::byte*>(chunk.data);
     const Replays::Name name{chunk.call, chunk.block, chunk.rank, false};
-    const agree::Taken taken = agreed_->take(block_of(chunk, chunk.rank, before(name)),
-                                             {to + lent.given, chunk.bytes - lent.given});
-    lent.given += taken.bytes;
+    const agree::Taken taken =
+        agreed_->take(block_of(chunk, chunk.rank, before(name)),
+                      {to + stream_memory.given, chunk.bytes - stream_memory.given});
+    stream_memory.given += taken.bytes;
     moved = moved || taken.bytes > 0;
-    if (lent.given == chunk.bytes) {
-      lent.given = 0;
+    if (stream_memory.given == chunk.bytes) {
+      stream_memory.given = 0;
       finish(name, chunk);
       tw_mailbox_given(mailbox);
     } else if (taken.bytes == 0 && taken.outcome != agree::Outcome::kKnown) {
@@ -96,13 +97,13 @@ bool Coder::serve(Lent& lent, void* mailbox) {
       note_failure(ncclRemoteError, "a block that did not fit its slot will not come");
       tw_mailbox_abort(mailbox);
     }
-    taken.bytes > 0 ? lent.late.came() : lent.late.missed(chunk.rank);
+    taken.bytes > 0 ? stream_memory.late.came() : stream_memory.late.missed(chunk.rank);
   }
   return moved;
 }
 
-void Coder::note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const {
-  Spilling& spilling = lent.spilling;
+void Compressor::note_spilled(StreamMemory& stream_memory, const tw_mailbox_chunk& chunk) const {
+  Spilling& spilling = stream_memory.spilling;
   if (spilling.call != chunk.call) spilling = {.call = chunk.call};
   const std::uint64_t before = spilling.bytes;
   const int receivers = chunk.rank < 0 ? ranks_ - 1 : 1;
@@ -111,40 +112,40 @@ void Coder::note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const {
   if (before < kMuchSpilled && spilling.bytes >= kMuchSpilled) spilling.is_news = true;
 }
 
-void Coder::report_spilling(Lent& lent) {
-  if (!std::exchange(lent.spilling.is_news, false)) return;
-  for (const Flight* each = lent.first(); each != nullptr; each = each->next) {
+void Compressor::report_spilling(StreamMemory& stream_memory) {
+  if (!std::exchange(stream_memory.spilling.is_news, false)) return;
+  for (const InFlight* each = stream_memory.first(); each != nullptr; each = each->next) {
     const bool is_it = each->plan != nullptr && !each->is_sample && !each->is_receive &&
-                       each->number == lent.spilling.call;
+                       each->number == stream_memory.spilling.call;
     if (!is_it) continue;
     // The second exchange of an Allreduce tells all the same.
-    Kind* const of = each->of[lent.spilling.is_to_all && each->of[1] != nullptr ? 1 : 0];
+    Kind* const of = each->of[stream_memory.spilling.is_to_all && each->of[1] != nullptr ? 1 : 0];
     if (of != nullptr) of->spills();
     return;
   }
 }
 
-bool Coder::reap() {
+bool Compressor::reap() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return true;
   bool busy = false;
-  for (const auto& each : lent_) {
+  for (const auto& each : stream_memories_) {
     if (each->is_of_graph) {
       busy = reap_captured(*each) || busy;
       continue;
     }
     report_spilling(*each);
-    while (Flight* const flight = each->first()) {
-      if (!has_landed(*flight)) {
+    while (InFlight* const in_flight = each->first()) {
+      if (!has_landed(*in_flight)) {
         busy = true;
         break;
       }
       each->pop();
-      flights_.give_back(flight);
+      in_flight_pool_.give_back(in_flight);
     }
     if (each->failed == nullptr || !has_ended(*each->failed)) continue;
-    drop_flights(*each);
-    flights_.give_back(std::exchange(each->failed, nullptr));
+    drop_in_flight(*each);
+    in_flight_pool_.give_back(std::exchange(each->failed, nullptr));
   }
   if (busy && !(is_lost_ && ended_)) return true;
   if (ended_ && !released_ && (is_gone_ || !failed_)) release();
@@ -154,11 +155,11 @@ bool Coder::reap() {
 
 // Looks at some of the thousands of calls that a graph may have each time: what a replay has met
 // with comes late, but it comes.
-bool Coder::reap_captured(Lent& lent) {
-  if (lent.capture == 0) return false;
-  for (const Replays::Name& each : lent.replays.take_finished()) {
+bool Compressor::reap_captured(StreamMemory& stream_memory) {
+  if (stream_memory.capture == 0) return false;
+  for (const Replays::Name& each : stream_memory.replays.take_finished()) {
     const bool of_pair = (each.call & 1) != 0;
-    Flight* of = lent.first();
+    InFlight* of = stream_memory.first();
     const auto is_it = [&] {
       return of->number == each.call && !(of_pair && of->is_receive == each.outgoing);
     };
@@ -169,69 +170,71 @@ bool Coder::reap_captured(Lent& lent) {
   }
   constexpr int kAtOnce = 32;
   for (int looked = 0; looked < kAtOnce; ++looked) {
-    const Flight* const flight = lent.next_to_look_at();
-    if (flight == nullptr) break;
+    const InFlight* const in_flight = stream_memory.next_to_look_at();
+    if (in_flight == nullptr) break;
     tw_stream_report report{};
     report.size = sizeof report;
-    const tw_status status = tw_stream_check(flight->plan->handle, flight->record, &report);
+    const tw_status status = tw_stream_check(in_flight->plan->handle, in_flight->record, &report);
     if (status != TW_OK) note_failure(status);
-    if (flight->next == nullptr) break;
+    if (in_flight->next == nullptr) break;
   }
-  if (!lent.graph_has_ended) return true;
-  while (lent.first() != nullptr) {
-    Flight* const flight = lent.pop();
-    flight->plan->users.fetch_sub(1, std::memory_order_release);
-    flights_.give_back(flight);
+  if (!stream_memory.graph_has_ended) return true;
+  while (stream_memory.first() != nullptr) {
+    InFlight* const in_flight = stream_memory.pop();
+    in_flight->plan->users.fetch_sub(1, std::memory_order_release);
+    in_flight_pool_.give_back(in_flight);
   }
   // Another graph may get it; its blocks have other calls' numbers.
-  lent.release_all();
-  lent.capture = 0;
+  stream_memory.release_all();
+  stream_memory.capture = 0;
   return false;
 }
 
-bool Coder::has_landed(Flight& flight) {
-  if (flight.plan == nullptr) return has_ended(flight);
+bool Compressor::has_landed(InFlight& in_flight) {
+  if (in_flight.plan == nullptr) return has_ended(in_flight);
   tw_stream_report report{};
   report.size = sizeof report;
-  const tw_status status = tw_stream_check(flight.plan->handle, flight.record, &report);
+  const tw_status status = tw_stream_check(in_flight.plan->handle, in_flight.record, &report);
   if (report.complete == 0) return false;
-  take_report(flight, status, report);
-  flight.plan->users.fetch_sub(1, std::memory_order_release);
+  take_report(in_flight, status, report);
+  in_flight.plan->users.fetch_sub(1, std::memory_order_release);
   return true;
 }
 
-void Coder::say_failed(std::string why) const {
+void Compressor::say_failed(std::string why) const {
   // Blocks that failed then are not the cause.
-  const agree::Presence presence = agreed_->presence();
-  if (presence.state == agree::State::kBroken) why = presence.text;
+  const agree::Membership membership = agreed_->membership();
+  if (membership.state == agree::State::kBroken) why = membership.text;
   tw_log(TW_LOG_ERROR, ("a compressed call of NCCL has failed: " + why).c_str());
 }
 
-void Coder::note_failure(tw_status status) { note_failure(as_nccl(status), tw_last_error()); }
+void Compressor::note_failure(tw_status status) { note_failure(as_nccl(status), tw_last_error()); }
 
-void Coder::note_failure(ncclResult_t failure, const char* why) {
+void Compressor::note_failure(ncclResult_t failure, const char* why) {
   ncclResult_t none = ncclSuccess;
   const bool first = error_.compare_exchange_strong(none, failure);
   if (first && !aborted_) say_failed(why);
 }
 
-void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
+void Compressor::take_report(InFlight& in_flight, tw_status status,
+                             const tw_stream_report& report) {
   if (status != TW_OK) return note_failure(status);
   for (const int exchange : {0, 1}) {
-    Kind* const of = flight.of[exchange];
-    if (of == nullptr || !(flight.is_sample || report.encoded > 0)) continue;
-    const bool exact_sum = flight.is_sample && exchange == 1 && flight.sizes_follow_error;
-    of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again, flight.dtype);
+    Kind* const of = in_flight.of[exchange];
+    if (of == nullptr || !(in_flight.is_sample || report.encoded > 0)) continue;
+    const bool exact_sum = in_flight.is_sample && exchange == 1 && in_flight.sizes_follow_error;
+    of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), in_flight.again,
+                 in_flight.dtype);
   }
-  Counters& counters = *flight.counters;
-  if (flight.is_sample) return add(counters.trials, 1);
+  Counters& counters = *in_flight.counters;
+  if (in_flight.is_sample) return add(counters.trials, 1);
   add(counters.frames, report.encoded - report.spilled_out);
   add(counters.difference_bytes, report.difference_bytes);
   add(counters.spilled_blocks, report.spilled_out);
   add(counters.spilled_blocks_received, report.spilled_in);
 }
 
-void Coder::lose_service() {
+void Compressor::lose_service() {
   set_error(ncclSystemError);
   allowed([&] { abort(); });
 }

@@ -1,4 +1,4 @@
-#include "run/lent.h"
+#include "run/stream_memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,40 +18,40 @@ constexpr std::uint64_t kLeastWorkspace = 4096;
 
 }  // namespace
 
-Flight* Flights::take(std::uint64_t record_bytes) {
+InFlight* InFlightPool::take(std::uint64_t record_bytes) {
   most_ = std::max(most_, record_bytes);
-  Flight* flight = free_;
-  if (flight != nullptr) {
-    free_ = flight->next;
+  InFlight* in_flight = free_;
+  if (in_flight != nullptr) {
+    free_ = in_flight->next;
   } else {
-    flight = new Flight;
+    in_flight = new InFlight;
   }
-  if (flight->record_bytes < record_bytes) {
-    release_record(*flight);
-    flight->record = take_shared(device_, most_);
-    flight->record_bytes = flight->record == nullptr ? 0 : most_;
+  if (in_flight->record_bytes < record_bytes) {
+    release_record(*in_flight);
+    in_flight->record = take_shared(device_, most_);
+    in_flight->record_bytes = in_flight->record == nullptr ? 0 : most_;
   }
-  flight->next = flight->behind = nullptr;
-  flight->holders = 1;
-  if (flight->record != nullptr) return flight;
-  give_back(flight);
+  in_flight->next = in_flight->behind = nullptr;
+  in_flight->holders = 1;
+  if (in_flight->record != nullptr) return in_flight;
+  give_back(in_flight);
   return nullptr;
 }
 
-void Flights::give_back(Flight* flight) {
-  if (--flight->holders == 0) flight->next = std::exchange(free_, flight);
+void InFlightPool::give_back(InFlight* in_flight) {
+  if (--in_flight->holders == 0) in_flight->next = std::exchange(free_, in_flight);
 }
 
-void Flights::release_all() {
-  while (Flight* const flight = free_) {
-    free_ = flight->next;
-    release_record(*flight);
-    delete flight;
+void InFlightPool::release_all() {
+  while (InFlight* const in_flight = free_) {
+    free_ = in_flight->next;
+    release_record(*in_flight);
+    delete in_flight;
   }
 }
 
-void Flights::release_record(const Flight& flight) const {
-  if (flight.record != nullptr) give_shared(device_, flight.record, flight.record_bytes);
+void InFlightPool::release_record(const InFlight& in_flight) const {
+  if (in_flight.record != nullptr) give_shared(device_, in_flight.record, in_flight.record_bytes);
 }
 
 std::uint64_t Replays::before(const Name& name) {
@@ -71,13 +71,13 @@ std::vector<Replays::Name> Replays::take_finished() {
 }
 
 // Memory that it had before it has still: calls of other kinds count on it.
-Working Lent::larger(const Area& area, const Working& needs) const {
+Working StreamMemory::larger(const Area& area, const Working& needs) const {
   const std::uint64_t workspace = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
   return {.device_bytes = std::max(needs.device_bytes, area.most.device_bytes),
           .workspace_bytes = std::max(workspace, area.most.workspace_bytes)};
 }
 
-std::uint64_t Lent::missing(std::size_t place, const Working& needs) const {
+std::uint64_t StreamMemory::missing(std::size_t place, const Working& needs) const {
   const Area area = place < areas_.size() ? areas_[place] : Area{};
   if (area.has(needs)) return 0;
   const Working wanted = larger(area, needs);
@@ -85,7 +85,7 @@ std::uint64_t Lent::missing(std::size_t place, const Working& needs) const {
   return lies_idle(device_, bytes) ? 0 : bytes;
 }
 
-bool Lent::grow(Areas& among, std::size_t place, const Working& needs) {
+bool StreamMemory::grow(Areas& among, std::size_t place, const Working& needs) {
   if (among.size() <= place) among.resize(place + 1);
   Area& area = among[place];
   if (area.has(needs)) return true;
@@ -102,7 +102,7 @@ bool Lent::grow(Areas& among, std::size_t place, const Working& needs) {
   return true;
 }
 
-Lent::Areas* Lent::areas_for(std::size_t place, const Working& needs) {
+StreamMemory::Areas* StreamMemory::areas_for(std::size_t place, const Working& needs) {
   const auto has = [&](const Areas& all) { return place < all.size() && all[place].has(needs); };
   if (has(areas_)) return &areas_;
   // The device is not asked at each call for what it has refused once.
@@ -111,7 +111,7 @@ Lent::Areas* Lent::areas_for(std::size_t place, const Working& needs) {
   return grow(on_host_, place, needs) ? &on_host_ : nullptr;
 }
 
-Where Lent::lend(std::size_t place, const Working& needs, tw_stream_call* call) {
+Where StreamMemory::lend(std::size_t place, const Working& needs, tw_stream_call* call) {
   Areas* const from = areas_for(place, needs);
   if (from == nullptr) return Where::kNowhere;
   Area& area = (*from)[place];
@@ -124,7 +124,7 @@ Where Lent::lend(std::size_t place, const Working& needs, tw_stream_call* call) 
   return from == &on_host_ ? Where::kOnHost : Where::kOnDevice;
 }
 
-void* Lent::open_mailbox() {
+void* StreamMemory::open_mailbox() {
   if (void* const there = mailbox()) return there;
   void* const memory = take_shared(device_, kMailboxBytes);
   if (memory == nullptr) return nullptr;
@@ -133,32 +133,32 @@ void* Lent::open_mailbox() {
   return memory;
 }
 
-void Lent::push(Flight* flight) {
-  flight->sequence = ++pushed_;
-  (first_ == nullptr ? first_ : last_->next) = flight;
-  last_ = flight;
+void StreamMemory::push(InFlight* in_flight) {
+  in_flight->sequence = ++pushed_;
+  (first_ == nullptr ? first_ : last_->next) = in_flight;
+  last_ = in_flight;
 }
 
-Flight* Lent::next_to_look_at() {
+InFlight* StreamMemory::next_to_look_at() {
   looked_at_ = looked_at_ == nullptr || looked_at_->next == nullptr ? first_ : looked_at_->next;
   return looked_at_;
 }
 
-Flight* Lent::pop() {
-  Flight* const flight = first_;
-  first_ = flight->next;
-  if (looked_at_ == flight) looked_at_ = nullptr;
+InFlight* StreamMemory::pop() {
+  InFlight* const in_flight = first_;
+  first_ = in_flight->next;
+  if (looked_at_ == in_flight) looked_at_ = nullptr;
   std::erase_if(retired_, [&](const Retired& each) {
-    if (each.after > flight->sequence) return false;
+    if (each.after > in_flight->sequence) return false;
     give(each);
     return true;
   });
   // Others find the device's memory again, if there is some.
   if (idle()) give_all(on_host_);
-  return flight;
+  return in_flight;
 }
 
-void Lent::release_all() {
+void StreamMemory::release_all() {
   for (const Retired& each : retired_) give(each);
   give_all(areas_);
   give_all(on_host_);
@@ -166,7 +166,7 @@ void Lent::release_all() {
   retired_.clear();
 }
 
-void Lent::give_all(Areas& areas) {
+void StreamMemory::give_all(Areas& areas) {
   for (const Area& each : areas) {
     held_.give(held_bytes(areas, each));
     give_working(each.memory);
@@ -174,7 +174,7 @@ void Lent::give_all(Areas& areas) {
   areas.clear();
 }
 
-void Lent::give(const Retired& retired) {
+void StreamMemory::give(const Retired& retired) {
   held_.give(retired.held_bytes);
   give_working(retired.memory);
 }

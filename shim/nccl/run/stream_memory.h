@@ -1,5 +1,5 @@
-// Memory that calls on one stream of a communicator are lent, and the calls that are under way on
-// it.
+// The memory of the calls on one stream of a communicator, or in one graph, and which of these
+// calls are under way.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,17 @@
 
 namespace thinwire::nccl {
 
-// A call that the stream has not come past.
-struct Flight {
+// A call that its stream has not come past, with the record that the stream writes.
+struct InFlight {
   void* record = nullptr;
   std::uint64_t record_bytes = 0;
   std::uint64_t sequence = 0;  // among those of its stream
   Plan* plan = nullptr;        // none: the record has the times before and after a call
   Kind* of[2] = {};            // of its exchanges; none and no plan: the time after a call alone
-  Flight* behind = nullptr;    // of the earlier call whose end is known, see Coder::begin_time()
-  std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes after it
-  Turn turn{};                 // of the call that is timed
+  InFlight* behind =
+      nullptr;  // of the earlier call whose end is known, see Compressor::begin_time()
+  std::uint32_t holders = 0;  // who looks at it: where it is pushed, and what comes after it
+  Turn turn{};                // of the call that is timed
   bool is_sample = false;
   std::uint32_t dtype = 0;          // of what was encoded
   bool again = false;               // see Kind::measured()
@@ -34,23 +35,23 @@ struct Flight {
   Counters* counters = nullptr;
   std::uint64_t number = 0;  // as slots have it
   bool is_receive = false;   // one message, whose number one of the other direction may have, too
-  Flight* next = nullptr;
+  InFlight* next = nullptr;
 };
 
-// Flights and their records, for use again.
-class Flights {
+// Calls in flight and their records, for use again.
+class InFlightPool {
  public:
-  explicit Flights(int device) : device_(device) {}
+  explicit InFlightPool(int device) : device_(device) {}
 
-  Flight* take(std::uint64_t record_bytes);  // null: no memory; held once
-  void give_back(Flight* flight);            // by one who held it
+  InFlight* take(std::uint64_t record_bytes);  // null: no memory; held once
+  void give_back(InFlight* in_flight);         // by one who held it
   void release_all();
 
  private:
-  void release_record(const Flight& flight) const;
+  void release_record(const InFlight& in_flight) const;
 
   const int device_;
-  Flight* free_ = nullptr;
+  InFlight* free_ = nullptr;
   std::uint64_t most_ = 0;
 };
 
@@ -99,16 +100,16 @@ class Held {
   std::uint64_t most() const { return most_.load(std::memory_order_relaxed); }
 
  private:
-  // Whoever takes and gives has the coder's mutex; reports have not.
+  // Whoever takes and gives has the compressor's mutex; reports have not.
   std::atomic<std::uint64_t> now_{0}, most_{0};
 };
 
 // The memory in which a call works.
 enum class Where { kNowhere, kOnDevice, kOnHost };
 
-class Lent {
+class StreamMemory {
  public:
-  Lent(int device, Held& held) : device_(device), held_(held) {}
+  StreamMemory(int device, Held& held) : device_(device), held_(held) {}
 
   // For the call at this place of a group. False: no memory.
   bool reserve(std::size_t place, const Working& needs) { return grow(areas_, place, needs); }
@@ -124,12 +125,12 @@ class Lent {
   void* open_mailbox();
   void* mailbox() const { return mailbox_.load(); }
 
-  void push(Flight* flight);
-  // The oldest flight, if the stream has come past it.
-  Flight* first() const { return first_; }
+  void push(InFlight* in_flight);
+  // The oldest call in flight, if the stream has come past it.
+  InFlight* first() const { return first_; }
   // One after the other, and then from the first on.
-  Flight* next_to_look_at();
-  Flight* pop();
+  InFlight* next_to_look_at();
+  InFlight* pop();
   bool idle() const { return first_ == nullptr; }
   void release_all();
 
@@ -143,9 +144,9 @@ class Lent {
   std::uint64_t stream = 0;
   std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
   std::size_t places = 0;
-  std::uint64_t given = 0;   // bytes of the chunk that the mailbox wants; of the service thread
-  Spilling spilling;         // of the service thread, too
-  Flight* failed = nullptr;  // a time after all that the stream has, of which a call has failed
+  std::uint64_t given = 0;     // bytes of the chunk that the mailbox wants; of the service thread
+  Spilling spilling;           // of the service thread, too
+  InFlight* failed = nullptr;  // a time after all that the stream has, of which a call has failed
   LateBlock late;
 
  private:
@@ -164,7 +165,7 @@ class Lent {
   using Areas = std::vector<Area>;  // by place
   struct Retired {
     void* memory;
-    std::uint64_t after;       // the last flight that may use it
+    std::uint64_t after;       // the last call in flight that may use it
     std::uint64_t held_bytes;  // of the device
   };
 
@@ -184,9 +185,9 @@ class Lent {
   Areas on_host_;  // while calls are under way
   std::vector<Retired> retired_;
   std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it
-  Flight* first_ = nullptr;
-  Flight* last_ = nullptr;
-  Flight* looked_at_ = nullptr;
+  InFlight* first_ = nullptr;
+  InFlight* last_ = nullptr;
+  InFlight* looked_at_ = nullptr;
   std::uint64_t pushed_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/dtype.h"
 #include "native/device_memory.h"
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/memory.h"
 #include "run/service.h"
 #include "state/reason.h"
@@ -45,7 +45,7 @@ void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing
 
 }  // namespace
 
-int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
+int Compressor::largest_needs(const Call& call, PlanKey& key, Working& needs) {
   const std::uint64_t bytes = call.elements * element_bytes(call.type);
   const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
   key.count = (std::bit_ceil(bytes + 1) - 1) / size;
@@ -68,7 +68,7 @@ int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
 
 // Finds what the largest call of the kind lacks here, so that the ranks must not agree to code it.
 // Returns a veto; 0: it lacks nothing.
-int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
+int Compressor::lacks(const Call& call, PlanKey key, const Decision& made) {
   if (unable_ != TW_OK) return TW_RAW_NO_MEMORY;
   if (!start_service()) return kNoThread;
   key.reference_bytes = reference_bytes_of(call, made.codec);
@@ -85,15 +85,16 @@ int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
     missing = missing_connections(call, *plan);
   }
   if (missing.ranks.size() > settings().most_connected) return kManyConnections;
-  Lent& lent = lent_to(call.stream, kNoGroup);
+  StreamMemory& stream_memory = memory_for(call.stream, kNoGroup);
   const bool refers = key.reference_bytes > 0;
   const std::uint64_t kept = refers && references_ == nullptr ? settings().references : 0;
-  if (!has_room(lent.missing(0, needs) + kept, missing)) return TW_RAW_NO_MEMORY;
-  if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) return TW_RAW_NO_MEMORY;
+  if (!has_room(stream_memory.missing(0, needs) + kept, missing)) return TW_RAW_NO_MEMORY;
+  if (!stream_memory.reserve(0, needs) || open_mailbox(stream_memory) == nullptr)
+    return TW_RAW_NO_MEMORY;
   return refers && references() == nullptr ? int{TW_RAW_NO_MEMORY} : 0;
 }
 
-bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
+bool Compressor::reserve(const Call& call, const PlanKey& key, const Decision& made) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return false;
   const int veto = lacks(call, key, made);
@@ -107,7 +108,7 @@ bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) 
 
 // Whether the kind is raw for this rank's want of memory or of a thread, and it is time to see if
 // that has ended.
-bool Coder::looks_for_memory(const Decision& made) {
+bool Compressor::looks_for_memory(const Decision& made) {
   bool looks = false;
   for (Kind* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
   if (!looks) return false;
@@ -119,12 +120,12 @@ bool Coder::looks_for_memory(const Decision& made) {
   return true;
 }
 
-Connections Coder::missing_connections(const Call& call, const Plan& plan) const {
+Connections Compressor::missing_connections(const Call& call, const Plan& plan) const {
   if (!exchanges_messages(call, plan)) return {};
   return connected_.missing(hosts_, plan.info.in_levels != 0);
 }
 
-void Coder::note_connections(const Call& call, const Plan& plan) {
+void Compressor::note_connections(const Call& call, const Plan& plan) {
   const bool in_levels = plan.info.in_levels != 0;
   if (call.is_message() || connected_.are_made(in_levels) || !exchanges_messages(call, plan))
     return;
@@ -134,7 +135,7 @@ void Coder::note_connections(const Call& call, const Plan& plan) {
   connected_bytes_ += missing.bytes;
 }
 
-bool Coder::has_room(std::uint64_t own, const Connections& missing) const {
+bool Compressor::has_room(std::uint64_t own, const Connections& missing) const {
   const std::uint64_t wanted = own + missing.bytes;
   if (wanted == 0) return true;
   const std::uint64_t free = free_bytes_of_gpu(device_);
@@ -146,7 +147,7 @@ bool Coder::has_room(std::uint64_t own, const Connections& missing) const {
 
 // Between a sample encode and the first compressed call the program may have taken what was free
 // then.
-void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
+void Compressor::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_ || connected_.are_made(false)) return;
   tw_status why = TW_OK;
@@ -159,14 +160,14 @@ void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Deci
   }
 }
 
-void* Coder::references() {
+void* Compressor::references() {
   if (references_ != nullptr) return references_;
   references_ = take_exactly(device_, settings().references);
   if (references_ != nullptr) held_.take(settings().references);
   return references_;
 }
 
-void Coder::reserve_together(std::span<const Grouped> calls) {
+void Compressor::reserve_together(std::span<const Grouped> calls) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return;
   bool all_tried = true;
@@ -184,9 +185,10 @@ void Coder::reserve_together(std::span<const Grouped> calls) {
     if (needs.is_none()) continue;
     // Places go by the other memory, in calls that are no larger than these.
     needs.workspace_bytes = workspace;
-    Lent& lent = lent_to(calls[at].stream, group);
-    lent.group = group;
-    const bool has = has_room(lent.missing(place, needs), {}) && lent.reserve(place, needs);
+    StreamMemory& stream_memory = memory_for(calls[at].stream, group);
+    stream_memory.group = group;
+    const bool has =
+        has_room(stream_memory.missing(place, needs), {}) && stream_memory.reserve(place, needs);
     if (!has) calls[at].of->veto(TW_RAW_NO_MEMORY);
   }
   if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "base/dtype.h"
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/messages.h"
 #include "state/reason.h"
 #include "state/settings.h"
 
 namespace thinwire::nccl {
 
-void Coder::decide_message(const Call& call, Decision& made) {
-  Kind& of = made.numbered.track->of(message_key(call), !settings().force);
+void Compressor::decide_message(const Call& call, Decision& made) {
+  Kind& of = made.call_number.track->of(message_key(call), !settings().force);
   made.of[0] = &of;
   if (call.operation == kSend) of.note_type(dtype_of(call.type));
   const std::optional<agree::Value> value = value_of(of, made);
@@ -23,7 +23,7 @@ void Coder::decide_message(const Call& call, Decision& made) {
   decide_raw(call, message_plan(call, made.dtype), *value, made);
 }
 
-void Coder::decide_in_slot(const Call& call, const agree::Value& value, Decision& made) {
+void Compressor::decide_in_slot(const Call& call, const agree::Value& value, Decision& made) {
   if (!is_of_floats(value.dtype)) {
     // It came over a socket, and the other end goes by it.
     made.failure = ncclRemoteError;
@@ -47,7 +47,7 @@ void Coder::decide_in_slot(const Call& call, const agree::Value& value, Decision
   take_plan(call, key, made);
 }
 
-int Coder::largest_needs_of_any_type(const Call& call, Working& needs) {
+int Compressor::largest_needs_of_any_type(const Call& call, Working& needs) {
   const Side side = side_of(call);
   int veto = TW_RAW_DTYPE;
   for (const std::uint32_t dtype : kFloats) {

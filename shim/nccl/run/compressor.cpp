@@ -1,4 +1,4 @@
-#include "run/coder.h"
+#include "run/compressor.h"
 
 #include "base/dtype.h"
 #include "native/cuda.h"
@@ -32,8 +32,8 @@ bool may_lose(const Choice& choice) {
 
 }  // namespace
 
-Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
-             Joins joins)
+Compressor::Compressor(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks,
+                       bool blocks, Joins joins)
     : agreed_(std::move(agreed)),
       rank_(rank),
       ranks_(ranks),
@@ -44,7 +44,7 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
       unable_(prepared(device_)),
       collectives_(agreed_->collectives()) {}
 
-void Coder::know_nodes() {
+void Compressor::know_nodes() {
   if (knows_nodes_) return;
   hosts_ = RankNodes(agreed_->nodes());
   if (!settings().same_node) nodes_ = hosts_;
@@ -59,32 +59,32 @@ void Coder::know_nodes() {
   unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
 }
 
-bool Coder::stays_inside(const Call& call) const {
+bool Compressor::stays_inside(const Call& call) const {
   return nodes_.are_one() || (call.is_message() && nodes_.are_together(rank_, call.peer));
 }
 
-Side Coder::side_of(const Call& call) const {
+Side Compressor::side_of(const Call& call) const {
   const bool within = call.is_message() ? hosts_.are_together(rank_, call.peer) : hosts_.are_one();
   return within ? kWithinNode : kBetweenNodes;
 }
 
 // A compressed sum over more than two ranks has another order of additions than NCCL's own.
-bool Coder::is_joined(const Call& call) const {
+bool Compressor::is_joined(const Call& call) const {
   if (joins_ == Joins::kNothing) return false;
   const bool differs = joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2;
   return differs || may_lose(call.choice);
 }
 
-int Coder::take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const {
+int Compressor::take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const {
   made.rule = choice.rule[side];
   made.codec = key.codec = choice.codec[side];
   return choice.reason[side];
 }
 
-Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
+Decision Compressor::decide(const Call& call, bool is_grouped, bool may_refer) {
   Decision made;
-  made.numbered = number_of(call);
-  made.number = made.numbered.number << 1 | (call.is_message() ? 1 : 0);
+  made.call_number = number_of(call);
+  made.number = made.call_number.number << 1 | (call.is_message() ? 1 : 0);
   made.rule = call.choice.only_rule();
   const bool is_decided = allowed([&] {
     if (call.is_message()) {
@@ -99,7 +99,7 @@ Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
 
 // A sample encode can be left out. Where other ranks may code the call this one must not make it
 // raw.
-void Coder::decide_without_memory(Decision& made) {
+void Compressor::decide_without_memory(Decision& made) {
   for (Plan* const plan : {made.plan, made.result_sample}) {
     if (plan != nullptr) plan->users.fetch_sub(1);
   }
@@ -111,8 +111,8 @@ void Coder::decide_without_memory(Decision& made) {
   set_error(made.failure);
 }
 
-std::optional<agree::Value> Coder::value_of(Kind& of, Decision& made) {
-  const agree::Answer answer = of.value(made.numbered.number);
+std::optional<agree::Value> Compressor::value_of(Kind& of, Decision& made) {
+  const agree::Answer answer = of.value(made.call_number.number);
   if (answer.outcome == agree::Outcome::kKnown) return answer.value;
   const bool aborted = answer.outcome == agree::Outcome::kAborted;
   made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
@@ -120,7 +120,8 @@ std::optional<agree::Value> Coder::value_of(Kind& of, Decision& made) {
   return std::nullopt;
 }
 
-void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made) {
+void Compressor::decide_collective(const Call& call, bool is_grouped, bool may_refer,
+                                   Decision& made) {
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   made.dtype = key.dtype;
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
@@ -130,7 +131,7 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     const bool guarded = exchange == 0 && !settings().force;
     const std::uint64_t name = kind_key(call, key, static_cast<unsigned>(exchange));
-    Kind& of = made.numbered.track->of(name | joined, guarded);
+    Kind& of = made.call_number.track->of(name | joined, guarded);
     made.of[exchange] = &of;
     const std::optional<agree::Value> value = value_of(of, made);
     if (!value) return;
@@ -158,7 +159,7 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
   take_plan(call, key, made);
 }
 
-void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
+void Compressor::take_plan(const Call& call, const PlanKey& key, Decision& made) {
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan != nullptr) return;
@@ -166,7 +167,7 @@ void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
   if (is_of_memory(why)) made.failure = ncclSystemError;
 }
 
-bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
+bool Compressor::captured_goes_raw(const agree::Value& value, Decision& made) const {
   // A capacity that cannot follow the data would spill at every replay of data that has changed.
   const bool fits = settings().codecs[made.codec].has_fixed_size();
   const bool is_timed = value.decided == 0 && value.timing_round != 0;
@@ -175,7 +176,7 @@ bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
   return made.reason != 0;
 }
 
-bool Coder::goes_raw(const agree::Value& value, Decision& made) {
+bool Compressor::goes_raw(const agree::Value& value, Decision& made) {
   made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
   if (made.turn->asks) {
     const std::lock_guard lock(mutex_);
@@ -194,7 +195,7 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
   return true;
 }
 
-void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
+void Compressor::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
   made.is_raw = true;
   const bool undecided = value.reason == agree::kUndecided;
   made.reason = reason_of(value);
@@ -205,7 +206,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   }
   const bool is_short = value.reason == TW_RAW_NO_MEMORY || value.reason == kNoThread;
   if (!undecided && value.reason != agree::kNotSmaller && !is_short) return;
-  if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
+  if (state_ == agree::State::kForming) state_ = agreed_->membership().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
   if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
   if (state_ == agree::State::kReady) {
@@ -251,29 +252,29 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   made.result_sample = plans_.take(stream_comm_, key, &why);
 }
 
-bool Coder::keeps_results(const Call& call) {
+bool Compressor::keeps_results(const Call& call) {
   return call.does(kToAll) && settings().references > 0 && !call.is_captured();
 }
 
-std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {
+std::uint64_t Compressor::reference_bytes_of(const Call& call, unsigned codec) {
   return keeps_results(call) && settings().codecs[codec].lossless ? settings().references : 0;
 }
 
 // First what needs no memory.
-void Coder::abort() {
+void Compressor::abort() {
   abort_mailboxes();
   agreed_->abort();
 }
 
-void Coder::revoke() {
+void Compressor::revoke() {
   abort_mailboxes();
   agreed_->revoke();
 }
 
-void Coder::abort_mailboxes() {
-  const std::lock_guard lock(lent_mutex_);
+void Compressor::abort_mailboxes() {
+  const std::lock_guard lock(stream_memories_mutex_);
   aborted_ = true;
-  for (const auto& each : lent_) tw_mailbox_abort(each->mailbox());
+  for (const auto& each : stream_memories_) tw_mailbox_abort(each->mailbox());
 }
 
 }  // namespace thinwire::nccl

@@ -1,8 +1,8 @@
 // An NCCL program that makes communicators in all ways that there are, knows nothing of Thinwire
 // and stays long enough for ranks to find each other. Prints "ok".
 //
-// presence_program                 threads as ranks
-// presence_program RANK RANKS FILE a process of several, which pass the id by a file
+// membership_program                 threads as ranks
+// membership_program RANK RANKS FILE a process of several, which pass the id by a file
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

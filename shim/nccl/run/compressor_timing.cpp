@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "run/coder.h"
+#include "run/compressor.h"
 #include "run/service.h"
 
 namespace thinwire::nccl {
@@ -13,15 +13,15 @@ namespace {
 constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one after it
 
 // 0: the stream has not come there.
-std::uint64_t time_of(const Flight& clock, int at) {
+std::uint64_t time_of(const InFlight& clock, int at) {
   auto* const times = static_cast<std::uint64_t*>(clock.record);
   return std::atomic_ref(times[at]).load(std::memory_order_acquire);
 }
 
 }  // namespace
 
-Flight* Coder::take_clock(Kind* of) {
-  Flight* const clock = flights_.take(kTimeBytes);
+InFlight* Compressor::take_clock(Kind* of) {
+  InFlight* const clock = in_flight_pool_.take(kTimeBytes);
   if (clock == nullptr) return nullptr;
   clock->plan = nullptr;
   clock->of[0] = of;
@@ -31,15 +31,15 @@ Flight* Coder::take_clock(Kind* of) {
   return clock;
 }
 
-bool Coder::enqueue_time(const Call& call, Flight* clock, int at) {
+bool Compressor::enqueue_time(const Call& call, InFlight* clock, int at) {
   auto* const times = static_cast<std::uint64_t*>(clock->record);
   return tw_stream_time(stream_comm_, device_, times + at, call.stream) == TW_OK;
 }
 
-Flight* Coder::begin_time(const Call& call, const Decision& decision) {
+InFlight* Compressor::begin_time(const Call& call, const Decision& decision) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return nullptr;
-  Flight* const clock = take_clock(decision.of[0]);
+  InFlight* const clock = take_clock(decision.of[0]);
   if (clock == nullptr) {
     decision.of[0]->timed(*decision.turn, 0);
     return nullptr;
@@ -50,12 +50,12 @@ Flight* Coder::begin_time(const Call& call, const Decision& decision) {
     if (last_end_ != nullptr) ++last_end_->holders;
     return clock;
   }
-  flights_.give_back(clock);
+  in_flight_pool_.give_back(clock);
   decision.of[0]->timed(*decision.turn, 0);
   return nullptr;
 }
 
-void Coder::end_time(const Call& call, Flight* clock) {
+void Compressor::end_time(const Call& call, InFlight* clock) {
   if (clock == nullptr) return;
   const std::lock_guard lock(mutex_);
   if (failed_) return;  // nothing comes after what says that all is past
@@ -63,37 +63,37 @@ void Coder::end_time(const Call& call, Flight* clock) {
   if (enqueue_time(call, clock, 1)) keep_end(call, clock);
 }
 
-void Coder::note_end(const Call& call) {
+void Compressor::note_end(const Call& call) {
   if (!listens()) return;
   --listens_;
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return;
-  Flight* const clock = take_clock(nullptr);
+  InFlight* const clock = take_clock(nullptr);
   if (clock == nullptr) return;
   if (enqueue_time(call, clock, 1)) {
     keep_end(call, clock);
   } else {
-    flights_.give_back(clock);
+    in_flight_pool_.give_back(clock);
   }
 }
 
-void Coder::keep_end(const Call& call, Flight* clock) {
-  lent_to(call.stream, kNoGroup, false).push(clock);
+void Compressor::keep_end(const Call& call, InFlight* clock) {
+  memory_for(call.stream, kNoGroup, false).push(clock);
   ++clock->holders;
-  if (last_end_ != nullptr) flights_.give_back(last_end_);
+  if (last_end_ != nullptr) in_flight_pool_.give_back(last_end_);
   last_end_ = clock;
 }
 
-bool Coder::has_ended(Flight& clock) {
+bool Compressor::has_ended(InFlight& clock) {
   const std::uint64_t end = time_of(clock, 1);
   if (end == 0) return false;
   if (clock.of[0] == nullptr) return true;
   std::uint64_t begin = time_of(clock, 0);
-  if (Flight* const before = std::exchange(clock.behind, nullptr)) {
+  if (InFlight* const before = std::exchange(clock.behind, nullptr)) {
     // Time that it waited for another is not its own. A later end is of a stream that was held up.
     const std::uint64_t ended = time_of(*before, 1);
     if (ended < end) begin = std::max(begin, ended);
-    flights_.give_back(before);
+    in_flight_pool_.give_back(before);
   }
   // A clock's step counts at the least: 0 would say that nobody knows.
   clock.of[0]->timed(clock.turn, end > begin ? end - begin : 1);

@@ -1,0 +1,65 @@
+// How a communicator's compressed calls end: by a failure, and with the communicator.
+#include <atomic>
+#include <utility>
+
+#include "native/refused.h"
+#include "run/compressor.h"
+#include "run/memory.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+
+// NCCL may still put work of a communicator that does not block on the stream.
+void Compressor::fail(const Call& call) {
+  failed_ = true;
+  bool is_known = false;
+  if (blocks_ && !call.is_captured()) allowed([&] { is_known = marks_failure(call); });
+  if (!is_known) lose();
+}
+
+bool Compressor::marks_failure(const Call& call) {
+  StreamMemory& stream_memory = memory_for(call.stream, kNoGroup, false);
+  if (stream_memory.idle() || stream_memory.failed != nullptr) return true;
+  stream_memory.failed = take_clock(nullptr);
+  return stream_memory.failed != nullptr && enqueue_time(call, stream_memory.failed, 1);
+}
+
+void Compressor::drop_in_flight(StreamMemory& stream_memory) {
+  while (stream_memory.first() != nullptr) {
+    InFlight* const in_flight = stream_memory.pop();
+    if (in_flight->plan != nullptr) in_flight->plan->users.fetch_sub(1, std::memory_order_release);
+    InFlight* const before = std::exchange(in_flight->behind, nullptr);
+    if (before != nullptr) in_flight_pool_.give_back(before);
+    in_flight_pool_.give_back(in_flight);
+  }
+}
+
+void Compressor::end(bool is_gone) {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  is_gone_ = is_gone_ || is_gone;
+}
+
+// After an abort the thread that makes the calls may be in decide().
+void Compressor::release() {
+  released_ = true;
+  agreed_->close();
+  if (!is_lost_) give_back();
+  is_over_.store(true, std::memory_order_release);
+}
+
+void Compressor::give_back() {
+  if (!aborted_) {
+    plans_.clear();
+    tw_stream_comm_destroy(stream_comm_);
+  }
+  const std::lock_guard lock(stream_memories_mutex_);  // an abort may come now
+  for (const auto& each : stream_memories_) each->release_all();
+  if (last_end_ != nullptr) in_flight_pool_.give_back(std::exchange(last_end_, nullptr));
+  in_flight_pool_.release_all();
+  if (references_ == nullptr) return;
+  held_.give(settings().references);
+  give_working(std::exchange(references_, nullptr));
+}
+
+}  // namespace thinwire::nccl
