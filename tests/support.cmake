@@ -39,3 +39,10 @@ function(add_core_test name labels)
   prepare_units(${name})
   gtest_discover_tests(${name} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# add_folder_test(name labels folder): a googletest of all the folder's C++ files, which also find headers of tests/.
+function(add_folder_test name labels folder)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.cpp)
+  add_core_test(${name} ${labels} ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
