@@ -237,7 +237,7 @@ endef
 test: torch-begun hostile-and-docs tree-for-test torch-for-test test-hostile
 	ctest --preset release -j $(JOBS) -L "golden|unit" -LE more || \
 	  ctest --preset release --rerun-failed --repeat until-fail:3
-	$(call run_pytest,not slow and alone and not rest, and not rest)
+	$(call run_pytest,not slow and alone and not exhaustive, and not exhaustive)
 
 # What examples of others' trainers need, which `make test` skips.
 test-all: export TORCH_WITH = accelerate==1.15.0 transformers==5.24.0 pytorch-lightning==2.6.6

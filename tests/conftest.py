@@ -5,7 +5,7 @@ import shutil
 import tempfile
 
 import pytest
-from rest import mark_the_rest
+from exhaustive import mark_exhaustive
 
 IN_COMPANY = "PYTEST_XDIST_WORKER" in os.environ
 
@@ -26,7 +26,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest deselects by marks."""
-    mark_the_rest(items)
+    mark_exhaustive(items)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -120,29 +121,32 @@ def new_struct(kind: str) -> Any:
     return struct
 
 
+@contextmanager
+def _room_for(name: str, value: Any) -> Iterator[None]:
+    """ValueError for a number that C has no room for, naming the argument or field."""
+    try:
+        yield
+    except OverflowError:
+        raise ValueError(f"{name}: {value} is out of range") from None
+
+
 def set_numbers(struct: Any, **numbers: int) -> None:
-    """Fields of a struct; ValueError for a number that C has no room for, naming the field."""
+    """Sets fields of a struct, if C has room for the numbers."""
     for name, number in numbers.items():
-        try:
+        with _room_for(name, number):
             setattr(struct, name, number)
-        except OverflowError:
-            raise ValueError(f"{name}: {number} is out of range") from None
 
 
 def as_c(kind: str, name: str, number: int) -> int:
-    """An argument of a call, as of "uint64_t"; ValueError for a number that C has no room for."""
-    try:
+    """Returns an argument of a call as C takes it, as of "uint64_t", if it has room."""
+    with _room_for(name, number):
         return int(ffi.new(f"{kind} *", number)[0])
-    except OverflowError:
-        raise ValueError(f"{name}: {number} is out of range") from None
 
 
 def new_list(kind: str, name: str, numbers: Sequence[int]) -> Any:
-    """An array in C, as of "int32_t"; ValueError for numbers that it has no room for."""
-    try:
+    """Returns an array in C, as of "int32_t", if it has room for the numbers."""
+    with _room_for(name, list(numbers)):
         return ffi.new(f"{kind}[]", list(numbers))
-    except OverflowError:
-        raise ValueError(f"{name}: {list(numbers)} has a number that is out of range") from None
 
 
 def text(pointer: Any) -> str:

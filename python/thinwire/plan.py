@@ -5,7 +5,7 @@ from typing import Any
 
 from thinwire import dtypes
 from thinwire.codec import Codec, CodecCost
-from thinwire.comm.words import algorithms, code_of, codings, name_of, operations
+from thinwire.comm.operation_names import algorithms, code_of, codings, name_of, operations
 from thinwire.library import check, library, new_struct, set_numbers, text
 
 

@@ -10,7 +10,7 @@ from thinwire.bench import collective, collective_rows
 from thinwire.bench.collective import CollectiveSession
 from thinwire.bench.collective_rows import bus_factor, make_rows, moved_bytes
 from thinwire.bench.samples import Sample
-from thinwire.comm.words import operations
+from thinwire.comm.operation_names import operations
 
 LOOPBACK = ("collective", "--loopback", "--ranks", "3", "--iterations", "2", "--data", "smooth")
 LINE = {

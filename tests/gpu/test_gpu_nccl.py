@@ -61,7 +61,7 @@ def test_every_operation_in_every_type(
 
 @pytest.mark.parametrize("codec", ["lossless", "expack"])
 def test_8_bit_floats_are_moved_and_not_added(codec: str, tmp_path: Path) -> None:
-    job = nccl_job.run([program("nccl_eights_gpu"), "150"], 2, tmp_path, settings(codec))
+    job = nccl_job.run([program("nccl_float8_gpu"), "150"], 2, tmp_path, settings(codec))
     assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
     for rank in range(2):
         found = job.communicators(rank)[0]["operations"]

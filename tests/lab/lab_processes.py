@@ -10,13 +10,13 @@ from pathlib import Path
 COMMAND_LINE = [sys.executable, "-c", "from thinwire.cli import main; main()", "lab"]
 
 
-def holders(folder: Path) -> list[int]:
-    """The lab holders whose state lies in `folder`; a zombie has no command line and is none."""
+def processes_of(folder: Path) -> list[int]:
+    """The lab processes whose state lies in `folder`; a zombie has no command line and is none."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes()
-            if b"lab/hold.py" in words and bytes(folder) in words:
+            if b"lab/start_lab_process.py" in words and bytes(folder) in words:
                 found.append(int(entry.name))
     return sorted(found)
 

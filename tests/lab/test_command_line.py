@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from lab_processes import COMMAND_LINE, becomes_true, holders
+from lab_processes import COMMAND_LINE, becomes_true, processes_of
 from lab_rates import best_rate
 
 from thinwire.lab import state
@@ -81,7 +81,7 @@ def test_up_run_status_down(thinwire_lab: Call, own_state: Path) -> None:
     finally:
         down = thinwire_lab(["down", "--name", "t1"])
     assert down.returncode == 0
-    assert not holders(own_state)
+    assert not processes_of(own_state)
     assert thinwire_lab(["status"]).stdout == ""
     assert thinwire_lab(["down", "--name", "t1"]).returncode == 2
 
@@ -109,9 +109,9 @@ def test_set_link_changes_a_lab_that_is_up(thinwire_lab: Call) -> None:
 def test_state_of_a_killed_lab_is_stale(thinwire_lab: Call, own_state: Path) -> None:
     for name in ("t1", "t2"):
         assert thinwire_lab(["up", "--name", name, "--hosts", "1"]).returncode == 0
-    for process in holders(own_state):
+    for process in processes_of(own_state):
         os.kill(process, signal.SIGKILL)
-    assert becomes_true(lambda: not holders(own_state))
+    assert becomes_true(lambda: not processes_of(own_state))
     down = thinwire_lab(["down", "--name", "t1"])
     assert (down.returncode, "had ended already" in down.stderr) == (0, True)
     assert thinwire_lab(["run", "--name", "t2", "--", "true"]).returncode == 2
@@ -163,6 +163,6 @@ def test_state_file_is_readable_json(thinwire_lab: Call, own_state: Path) -> Non
     thinwire_lab(["up", "--name", "t1", "--hosts", "1"])
     try:
         record = json.loads((own_state / "thinwire-lab/t1.json").read_text())
-        assert [record["process"]] == holders(own_state)
+        assert [record["process"]] == processes_of(own_state)
     finally:
         thinwire_lab(["down", "--name", "t1"])

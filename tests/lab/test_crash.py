@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab_processes import COMMAND_LINE, becomes_true, holders, network_namespaces
+from lab_processes import COMMAND_LINE, becomes_true, network_namespaces, processes_of
 
 pytestmark = [
     pytest.mark.alone,
@@ -34,29 +34,29 @@ def start(words: list[str], ready: Path) -> "subprocess.Popen[str]":
 def test_killing_the_runner_leaves_nothing(own_state: Path, tmp_path: Path) -> None:
     interfaces = sorted(os.listdir("/sys/class/net"))
     runner = start(["sh", "-c", SLEEPER], tmp_path / "ready")
-    outer, holder = holders(own_state)
-    namespaces = {os.stat(f"/proc/{holder}/ns/net").st_ino}
-    for entry in Path(f"/proc/{holder}/fd").iterdir():
+    outer, process = processes_of(own_state)
+    namespaces = {os.stat(f"/proc/{process}/ns/net").st_ino}
+    for entry in Path(f"/proc/{process}/fd").iterdir():
         if os.readlink(entry).startswith("net:"):
             namespaces.add(os.stat(entry).st_ino)
     assert len(namespaces) == 3, "the private network and two hosts"
-    # Host 1 is empty: only the holder's descriptor keeps it.
+    # Host 1 is empty: only a descriptor of the lab's process keeps it.
     assert len(namespaces & network_namespaces()) == 2
 
     runner.send_signal(signal.SIGKILL)
     runner.communicate()
-    assert becomes_true(lambda: not holders(own_state))
+    assert becomes_true(lambda: not processes_of(own_state))
     assert becomes_true(lambda: not namespaces & network_namespaces())
     assert sorted(os.listdir("/sys/class/net")) == interfaces
 
 
-def test_killing_the_holder_ends_the_run(own_state: Path, tmp_path: Path) -> None:
+def test_killing_the_process_ends_the_run(own_state: Path, tmp_path: Path) -> None:
     runner = start(["sh", "-c", SLEEPER], tmp_path / "ready")
-    os.kill(holders(own_state)[-1], signal.SIGKILL)
+    os.kill(processes_of(own_state)[-1], signal.SIGKILL)
     _, errors = runner.communicate(timeout=10)
     assert runner.returncode != 0
     assert "the lab has ended" in errors
-    assert not holders(own_state)
+    assert not processes_of(own_state)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -68,7 +68,7 @@ def test_signals_reach_the_command(own_state: Path, tmp_path: Path, number: int)
     assert output == "orderly\n"
     assert runner.returncode == 9
     assert "0 packets dropped" in errors
-    assert not holders(own_state)
+    assert not processes_of(own_state)
 
 
 def test_ctrl_c_reaches_the_command_once(own_state: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_ctrl_c_reaches_the_command_once(own_state: Path, tmp_path: Path) -> Non
     try:
         assert becomes_true(ready.exists, 20), "the command did not start"
         os.write(terminal, b"\x03")
-        assert becomes_true(lambda: not holders(own_state), 10)
+        assert becomes_true(lambda: not processes_of(own_state), 10)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         os.close(terminal)

@@ -16,7 +16,7 @@ from pathlib import Path
 import made_traces
 import numpy as np
 import pytest
-from lab_processes import becomes_true, holders
+from lab_processes import becomes_true, processes_of
 
 import thinwire
 
@@ -78,7 +78,7 @@ LONG = {
 
 def _marked(mark: str) -> list[str]:
     """The processes that a command has started and that have not ended, in any namespace; those
-    on a lab's other hosts end with its holder."""
+    on a lab's other hosts end with its process."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -141,7 +141,7 @@ def _check(long: Long, moments: list[float], state: Path, folder: Path) -> None:
             down = [*COMMAND, "lab", "down", "--name", "interrupted"]
             subprocess.run(down, capture_output=True, timeout=60)
         assert becomes_true(lambda mark=mark: not _marked(mark)), f"{at}: {_marked(mark)}"
-        assert becomes_true(lambda: not holders(state)), at
+        assert becomes_true(lambda: not processes_of(state)), at
         left = {each.name for each in (state / "thinwire-lab").glob("*")}
         assert not left - {"inside", "lock"}, f"{at}: {left}"
         assert not list((folder / "scratch").iterdir()), at
@@ -184,7 +184,7 @@ def test_a_command_that_works_is_interrupted(name: str, own_state: Path, folder:
     _check(LONG[name], [0.6, 1.0, 1.6], own_state, folder)
 
 
-def test_an_owner_that_is_interrupted_does_not_wait_for_its_holder(
+def test_an_owner_that_is_interrupted_does_not_wait_for_its_process(
     own_state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from thinwire.lab import Lab, connection
@@ -197,4 +197,4 @@ def test_an_owner_that_is_interrupted_does_not_wait_for_its_holder(
     with pytest.raises(KeyboardInterrupt), Lab(hosts=1, link="none"):
         pass
     assert time.monotonic() - start < SECONDS_TO_END
-    assert becomes_true(lambda: not holders(own_state))
+    assert becomes_true(lambda: not processes_of(own_state))

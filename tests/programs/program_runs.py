@@ -57,7 +57,7 @@ def environment(
     # Machines for tests have few cores and other work: a rank that waits lets others run.
     shared = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
     # With epoll, Open MPI 4.1's launcher does not hear every process that is spawned: natively too
-    # (docs/results/conformance.md#spawned-processes-that-wait-for-ever-2026-11-23). That of Open MPI 5 has nothing but epoll.
+    # (docs/results/conformance.md). That of Open MPI 5 has nothing but epoll.
     heard = {"EVENT_NOEPOLL": "1"} if mpi.name == "openmpi" else {}
     path = ":".join(str(folder) for folder in (*mpi.libraries, *folders))
     return {**clean, **allow, **shared, **heard, "LD_LIBRARY_PATH": path, **extra}

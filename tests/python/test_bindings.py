@@ -10,7 +10,7 @@ import pytest
 
 import thinwire
 from thinwire import shape_note
-from thinwire.bench import eights
+from thinwire.bench import float8
 
 
 def wave(count: int) -> np.ndarray:
@@ -137,7 +137,7 @@ def test_bf16_travels_as_words() -> None:
 
 @pytest.mark.parametrize("dtype", ["e4m3", "e5m2"])
 def test_8_bit_floats_travel_as_bytes(dtype: str) -> None:
-    words = eights.scaled(np.random.default_rng(5).standard_normal((70, 300)), dtype)
+    words = float8.scaled(np.random.default_rng(5).standard_normal((70, 300)), dtype)
     for spec in ("raw", "expack", "expack:mode=fixed", "auto", "lossless"):
         frame = thinwire.compress(words, spec, dtype=dtype)
         info = thinwire.inspect(frame)
@@ -160,7 +160,7 @@ def test_8_bit_floats_of_ml_dtypes(dtype: str, name: str) -> None:
     values = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
     assert thinwire.inspect(thinwire.compress(values, "raw")).dtype == dtype
     numbers = values.astype(np.float64)
-    assert np.array_equal(eights.numbers(dtype), numbers, equal_nan=True)
+    assert np.array_equal(float8.numbers(dtype), numbers, equal_nan=True)
 
 
 def test_not_a_number_survives_a_lossy_codec() -> None:

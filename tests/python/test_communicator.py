@@ -6,7 +6,7 @@ from thread_ranks import checked, combined, empty, on_ranks, ones_and_twos, smoo
 
 import thinwire
 from thinwire import IN_PLACE, dtypes
-from thinwire.bench import eights
+from thinwire.bench import float8
 from thinwire.bench.samples import to_float
 
 COUNT = 3001
@@ -525,7 +525,7 @@ def test_bf16_of_ml_dtypes():
 def test_8_bit_floats_are_moved_and_not_added(dtype: str):
     comms = make(3, "expack")
     normal = [np.random.default_rng(rank).standard_normal(MANY) for rank in range(3)]
-    blocks = [eights.scaled(values, dtype) for values in normal]
+    blocks = [float8.scaled(values, dtype) for values in normal]
 
     def body(comm):
         result = np.zeros(3 * MANY, np.uint8)

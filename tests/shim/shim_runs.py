@@ -30,7 +30,7 @@ SHRINK = {
 # Libevent without epoll. The server of PMIx, in mpirun, closes the socket of a process that has
 # ended and may leave it in the table of what libevent waits for. With epoll the next process whose
 # socket gets that number is then never heard, and waits in MPI_Init for ever
-# (docs/results/conformance.md#spawned-processes-that-wait-for-ever-2026-11-23).
+# (docs/results/conformance.md).
 SPAWNING = {"EVENT_NOEPOLL": "1"}
 ZFP = {"THINWIRE_CODEC": "zfp:rate=16", "THINWIRE_SAME_NODE": "1"}
 
@@ -106,8 +106,8 @@ def run(
     except subprocess.TimeoutExpired:
         output, errors = stop(started)
         code = None
-    written = report is not None and report.exists()
-    return Run(code, output, errors, read_report(report) if written else None)
+    found = read_report(report) if report is not None and report.exists() else None
+    return Run(code, output, errors, found)
 
 
 def stop(started: "subprocess.Popen[str]") -> tuple[str, str]:

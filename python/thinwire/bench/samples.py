@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from thinwire import dtypes, raw_files
-from thinwire.bench import eights
+from thinwire.bench import float8
 
 DATA_FOLDER = "THINWIRE_DATA"
 
@@ -61,8 +61,8 @@ def merged_shapes(shape: tuple[int, ...], max_rank: int) -> list[tuple[int, ...]
 def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
     """fp64 values as `dtype`, rounded to nearest (bf16: towards zero, bytes: in steps of 1/40);
     those of 8-bit floats are scaled so that the largest becomes the type's, as programs do."""
-    if dtype in eights.LARGEST:
-        return eights.scaled(values, dtype)
+    if dtype in float8.LARGEST:
+        return float8.scaled(values, dtype)
     if dtype == "bf16":
         return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     if dtype == "bytes":
@@ -72,8 +72,8 @@ def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
 
 def to_float(values: np.ndarray, dtype: str) -> np.ndarray:
     """Values of `dtype` as fp64, exactly."""
-    if dtype in eights.LARGEST:
-        return eights.numbers(dtype)[values]
+    if dtype in float8.LARGEST:
+        return float8.numbers(dtype)[values]
     if dtype == "bf16":
         values = (values.astype(np.uint32) << 16).view(np.float32)
     with np.errstate(invalid="ignore"):  # a signalling NaN is one value of many

@@ -33,7 +33,7 @@ from thinwire.cli.bench_options import (
 )
 from thinwire.cli.values import Memory
 from thinwire.codec import Codec
-from thinwire.comm.words import algorithms, codings, operations
+from thinwire.comm.operation_names import algorithms, codings, operations
 from thinwire.lab import LabError
 from thinwire.library import parse_size
 

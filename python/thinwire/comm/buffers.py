@@ -8,7 +8,7 @@ import numpy as np
 
 from thinwire import dtypes
 from thinwire.arrays import ArrayView, view_of
-from thinwire.comm.words import mpi4py_if_loaded
+from thinwire.comm.operation_names import mpi4py_if_loaded
 
 # mpi4py's spellings of the element types, by the names that MPI gives them.
 _MPI_NAMES = {

@@ -13,10 +13,10 @@ from thinwire.codec import Codec
 from thinwire.comm import mpi
 from thinwire.comm.buffers import Buffer
 from thinwire.comm.interrupts import check, interrupted
+from thinwire.comm.operation_names import algorithms, code_of, codings, operations, reduction_code
 from thinwire.comm.operations import Operations
 from thinwire.comm.report import CollectiveReport, report_of
 from thinwire.comm.transport import Transport
-from thinwire.comm.words import algorithms, code_of, codings, operations, reduction_code
 from thinwire.driver import wait_for_stream
 from thinwire.library import (
     ffi,

@@ -8,8 +8,8 @@ import numpy as np
 from thinwire.arrays import stream_number
 from thinwire.codec import Codec
 from thinwire.comm.buffers import Buffer, read_buffer
+from thinwire.comm.operation_names import SUM, is_in_place
 from thinwire.comm.report import CollectiveReport
-from thinwire.comm.words import SUM, is_in_place
 from thinwire.library import ffi, library
 
 # Counts and displacements, which reductions have none of.

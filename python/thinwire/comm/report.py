@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thinwire.comm.words import algorithms, codings, name_of
+from thinwire.comm.operation_names import algorithms, codings, name_of
 from thinwire.library import library, text
 
 

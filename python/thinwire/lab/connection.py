@@ -1,4 +1,4 @@
-"""The caller's side of the conversation with a lab's holder, and starting one."""
+"""The caller's side of the conversation with a lab's process, and starting one."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from typing import Any
 from .errors import LabError, LabUnavailable
 from .serve import COUNTERS, KEEP, SET_LINK
 
-# Time that a holder gets to end by itself once its owner has hung up.
+# Time that a lab's process gets to end by itself once its owner has hung up.
 _SECONDS_TO_END = 1.5
-_HOLD = Path(__file__).with_name("hold.py")
+_START = Path(__file__).with_name("start_lab_process.py")
 
 
 class Connection:
-    """An open line to a holder; `description` is what it said about the lab."""
+    """An open line to a lab's process; `description` is what it said about the lab."""
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link
@@ -38,7 +38,7 @@ class Connection:
         self._ask(KEEP)
 
     def close(self) -> None:
-        """Hangs up; the holder of a lab that does not persist then ends."""
+        """Hangs up; the process of a lab that does not persist then ends."""
         # Shut down first: a forked child may still have the descriptor.
         with suppress(OSError):
             self._link.shutdown(socket.SHUT_RDWR)
@@ -64,10 +64,10 @@ class Connection:
         return message
 
 
-def start_holder(
+def start_lab_process(
     options: dict[str, Any], listener: socket.socket | None = None
 ) -> tuple[subprocess.Popen[bytes], Connection]:
-    """Starts a holder and waits for the lab; with a listener, it can be told to `keep` it.
+    """Starts a lab's process and waits for the lab; with a listener, it can be told to `keep` it.
 
     Raises LabUnavailable where the machine does not permit a lab.
     """
@@ -79,8 +79,8 @@ def start_holder(
     # The caller's preloads are for its command alone.
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     with theirs:
-        holder = subprocess.Popen(
-            [sys.executable, str(_HOLD), json.dumps(options)],
+        process = subprocess.Popen(
+            [sys.executable, str(_START), json.dumps(options)],
             pass_fds=[each.fileno() for each in passed],
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -91,35 +91,35 @@ def start_holder(
             start_new_session=True,
         )
     try:
-        return holder, Connection(ours)
+        return process, Connection(ours)
     except BaseException:
         # Shut down, as a Connection that was not completed may still hold the descriptor.
         with suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
         ours.close()
-        end_holder(holder)
+        end_lab_process(process)
         raise
 
 
-def end_holder(holder: subprocess.Popen[bytes]) -> None:
-    """Waits for a holder whose owner has hung up; it is killed, with all that it holds, if it takes
-    long or the caller is interrupted meanwhile."""
+def end_lab_process(process: subprocess.Popen[bytes]) -> None:
+    """Waits for a lab's process whose owner has hung up; it is killed, with all that it holds, if
+    it takes long or the caller is interrupted meanwhile."""
     try:
-        holder.wait(_SECONDS_TO_END)
+        process.wait(_SECONDS_TO_END)
     except subprocess.TimeoutExpired:
-        _kill(holder)
+        _kill(process)
     except BaseException:
-        _kill(holder)
+        _kill(process)
         raise
 
 
-def _kill(holder: subprocess.Popen[bytes]) -> None:
-    holder.kill()
-    holder.wait()
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
 
 
 def connect(path: Path) -> Connection:
-    """Opens a line to the holder of a lab that persists."""
+    """Opens a line to the process of a lab that persists."""
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         link.connect(str(path))
@@ -130,7 +130,7 @@ def connect(path: Path) -> Connection:
 
 
 def listen(path: Path) -> socket.socket:
-    """A listener for a holder to inherit, so that others can `connect` to it at `path`."""
+    """A listener for a lab's process to inherit, so that others can `connect` to it at `path`."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))

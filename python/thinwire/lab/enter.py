@@ -1,7 +1,7 @@
 """Runs a command on a host of a lab, from outside: `enter PROCESS NET UTS COMMAND...`.
 
-PROCESS is the lab's holder; NET and UTS are the holder's descriptors of the host. Environment,
-folder, terminal and exit status are the caller's and the command's.
+PROCESS is the lab's process; NET and UTS are its descriptors of the host. Environment, folder,
+terminal and exit status are the caller's and the command's.
 
 A program, run by its path: joining namespaces changes the whole process, and must not happen in
 the caller's. It stays behind as the command's parent, because only a child can be in the lab's

@@ -11,7 +11,7 @@ from typing import Any, Self
 from . import gpus as gpu_devices
 from . import jobs, launchers, measure, state
 from .addresses import MOST_HOSTS, name_of
-from .connection import Connection, connect, end_holder, start_holder
+from .connection import Connection, connect, end_lab_process, start_lab_process
 from .errors import LabError
 from .report import LabReport
 from .shaping import parse_link
@@ -52,7 +52,7 @@ class Lab:
         self.ranks_per_host = ranks_per_host
         given = gpu_devices.visible(os.environ) or None if gpus is None else gpus
         self._gpus = None if given is None else gpu_devices.deal(given, hosts)
-        self._holder: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._attached = False
         self._drops_before = 0
@@ -72,7 +72,7 @@ class Lab:
             self._connection = connect(state.socket_path(self.name))
             self._drops_before = self._total_drops()
         else:
-            self._holder, self._connection = start_holder(self.options())
+            self._process, self._connection = start_lab_process(self.options())
         return self
 
     def __exit__(
@@ -83,12 +83,12 @@ class Lab:
     ) -> None:
         self._open_connection().close()
         self._connection = None
-        if self._holder is not None:
-            holder, self._holder = self._holder, None
-            end_holder(holder)
+        if self._process is not None:
+            process, self._process = self._process, None
+            end_lab_process(process)
 
     def options(self) -> dict[str, Any]:
-        """The settings as the holder takes them."""
+        """The settings as the lab's process takes them."""
         return {
             "name": self.name,
             "hosts": self.hosts,

@@ -1,6 +1,6 @@
 """The lab's network: one bridge, and for each host a veth pair shaped at both ends.
 
-Runs in the holder, whose own network namespace is the lab's private one: the bridge and the
+Runs in the lab's process, whose own network namespace is the lab's private one: the bridge and the
 bridge ends of the links live there, so the machine's interfaces and routes are never touched.
 """
 
@@ -25,7 +25,7 @@ STEERING = Path("/proc/sys/net/core/rps_default_mask")
 
 @dataclass(frozen=True)
 class Host:
-    """A host: its name, its address, and the holder's descriptors of its two namespaces."""
+    """A host: its name, its address, and the lab's process's descriptors of its two namespaces."""
 
     name: str
     address: str

@@ -1,7 +1,7 @@
 """Labs that stay up until they are taken down, or until the machine restarts."""
 
 from . import state
-from .connection import end_holder, listen, start_holder
+from .connection import end_lab_process, listen, start_lab_process
 from .errors import LabError
 from .lab import Lab
 
@@ -17,7 +17,7 @@ def up(lab: Lab) -> state.Record:
         state.forget(lab.name)
         try:
             with listen(state.socket_path(lab.name)) as listener:
-                holder, connection = start_holder(lab.options(), listener)
+                process, connection = start_lab_process(lab.options(), listener)
             process = connection.description["process"]
             record = _record(lab, process)
             state.save(record)
@@ -26,7 +26,7 @@ def up(lab: Lab) -> state.Record:
             state.forget(lab.name)
             raise
         connection.close()
-        end_holder(holder)
+        end_lab_process(process)
         return record
 
 

@@ -1,4 +1,4 @@
-"""The holder's side of the conversation: one JSON object a line over Unix stream sockets."""
+"""The lab's side of the conversation: one JSON object a line over Unix stream sockets."""
 
 import json
 import selectors

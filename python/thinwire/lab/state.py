@@ -1,6 +1,6 @@
 """Where labs that persist are written down, one JSON file each, and which of them still live.
 
-A lab is alive while its holder is: the process of the recorded number, started at the recorded
+A lab is alive while its process is: the process of the recorded number, started at the recorded
 time, under the same boot. Anything else is a leftover of a crash or a reboot.
 """
 
@@ -37,7 +37,7 @@ class Record:
 
     @property
     def alive(self) -> bool:
-        """Whether the lab's holder still runs."""
+        """Whether the lab's process still runs."""
         return self.boot == boot_id() and self.started == start_time(self.process)
 
 
@@ -71,7 +71,7 @@ def mount_point() -> Path:
 
 
 def socket_path(name: str) -> Path:
-    """The Unix socket on which the holder of a lab that persists answers."""
+    """The Unix socket on which the process of a lab that persists answers."""
     return root() / f"{name}.socket"
 
 
@@ -102,7 +102,7 @@ def records() -> list[Record]:
 
 def _record(path: Path) -> Record:
     """What a file says of a lab; ValueError where that is none. Its words decide what is deleted
-    and killed, so it speaks for its own lab alone, and process 1 and groups are no holders."""
+    and killed, so it speaks for its own lab alone; process 1 and groups are no lab's."""
     said = checked.parse(path.read_text())
     name = checked.text(said["name"], "name")
     if name != path.stem or not _NAME.fullmatch(name):
@@ -144,7 +144,7 @@ def end(record: Record) -> None:
     deadline = time.monotonic() + 10
     while record.alive:
         if time.monotonic() > deadline:
-            raise LabError(f"the holder of lab {record.name!r} ({record.process}) does not end")
+            raise LabError(f"the process of lab {record.name!r} ({record.process}) does not end")
         time.sleep(0.005)
     forget(record.name)
 

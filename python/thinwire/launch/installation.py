@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .ask import answer_of
 from .families import family_of
 from .launcher import Launcher, on_path
 from .program import Program
+from .run_and_read import answer_of
 
 # Below a prefix: the usual places, those of Debian, and Intel MPI's.
 _FOLDERS = ("lib*", "lib/*-linux-*", "lib*/release")

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .ask import answer_of
 from .elf import defined_names
 from .program import interpreter_of, is_python, libraries_of
+from .run_and_read import answer_of
 
 _SONAME = "libnccl.so.2"
 # As NCCL says it when it starts.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .ask import answer_of
 from .families import FAMILIES, family_of, family_of_file
+from .run_and_read import answer_of
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
 _SANITIZER = re.compile(r"lib((hw)?a|t|l)san\.so|libclang_rt\.((hw)?a|t|l)san\b")

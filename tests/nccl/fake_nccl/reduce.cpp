@@ -85,7 +85,7 @@ std::uint8_t eight_of(float number, int mantissa_bits) {
                                    (std::signbit(number) ? 0x80 : 0));
 }
 
-void reduce_eights(std::byte* parts, int blocks, std::size_t count, int op, int mantissa_bits) {
+void reduce_float8(std::byte* parts, int blocks, std::size_t count, int op, int mantissa_bits) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto at = [&](int block) {
       return float_of_eight(static_cast<std::uint8_t>(parts[block * count + i]), mantissa_bits);
@@ -123,7 +123,7 @@ void reduce_parts(std::byte* parts, int blocks, std::size_t count, ncclDataType_
     reduce_halves<thinwire::float_of_bf16, thinwire::bf16_of>(parts, blocks, count, op);
   }
   if (is_eight(type)) {
-    reduce_eights(parts, blocks, count, op, type == ncclFloat8e4m3 ? 3 : 2);
+    reduce_float8(parts, blocks, count, op, type == ncclFloat8e4m3 ? 3 : 2);
   }
   if (type == ncclInt32) reduce_as<std::int32_t>(parts, blocks, count, op);
   if (type == ncclInt64) reduce_as<std::int64_t>(parts, blocks, count, op);

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from thinwire.bench import eights
+from thinwire.bench import float8
 from thinwire.bench.order0 import order0_ratio
 from thinwire.bench.samples import Sample, from_float, to_float
 
 
 def test_the_numbers_are_the_types() -> None:
-    four, five = eights.numbers("e4m3"), eights.numbers("e5m2")
+    four, five = float8.numbers("e4m3"), float8.numbers("e5m2")
     assert four[[0x01, 0x07, 0x08, 0x38, 0x7E, 0xB8]].tolist() == [
         *(2.0**-9, 7 * 2.0**-9, 2.0**-6, 1, 448, -1)
     ]
@@ -21,19 +21,19 @@ def test_the_numbers_are_the_types() -> None:
 
 @pytest.mark.parametrize("dtype", ["e4m3", "e5m2"])
 def test_numbers_become_the_nearest_bytes(dtype: str) -> None:
-    largest = eights.LARGEST[dtype]
-    finite = eights.numbers(dtype)[np.isfinite(eights.numbers(dtype))]
-    assert np.array_equal(to_float(eights.scaled(finite, dtype), dtype), finite)
+    largest = float8.LARGEST[dtype]
+    finite = float8.numbers(dtype)[np.isfinite(float8.numbers(dtype))]
+    assert np.array_equal(to_float(float8.scaled(finite, dtype), dtype), finite)
     values = np.random.default_rng(1).uniform(-1, 1, 500)
     values[0] = 1
     found = to_float(from_float(values, dtype), dtype)
     nearest = np.abs(finite - largest * values[:, None]).min(axis=1)
     assert np.array_equal(np.abs(found - largest * values), nearest)
-    assert (eights.scaled(np.zeros(3), dtype) == 0).all()
+    assert (float8.scaled(np.zeros(3), dtype) == 0).all()
     # Between 2 and the next one up: to the even mantissa, which is 2's; and from there up.
     step = 2.0 ** (1 - (3 if dtype == "e4m3" else 2))
     middles = np.array([2 + step / 2, 2 + 3 * step / 2, largest])
-    assert to_float(eights.scaled(middles, dtype), dtype).tolist() == [2, 2 + 2 * step, largest]
+    assert to_float(float8.scaled(middles, dtype), dtype).tolist() == [2, 2 + 2 * step, largest]
 
 
 def test_exponents_of_8_bits_have_an_entropy() -> None:

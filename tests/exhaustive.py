@@ -57,7 +57,7 @@ ONE_OF = {
     },
     "nccl/test_nccl_nodes.py": {"test_random_programs_come_to_the_same_bits": 2},
     "nccl/test_nccl_mixed.py": {"test_a_rank_lacks_it": 3, "test_a_rank_differs": 2},
-    "nccl/test_nccl_eights.py": {"test_moves_are_compressed_and_sums_are_not": 2},
+    "nccl/test_nccl_float8.py": {"test_moves_are_compressed_and_sums_are_not": 2},
     "nccl/test_nccl_guard.py": {"test_a_codec_that_loses_is_timed_and_goes_raw": 2},
     "nccl/test_nccl_lookup.py": {"test_calls_that_are_looked_up_are_compressed": 3},
     "nccl/test_nccl_graphs.py": {"test_codecs_of_a_fixed_size_are_captured": 2},
@@ -182,8 +182,8 @@ def is_kept(item: pytest.Item, order: Order) -> bool:
     return step == 1 or sum_of_places(item, order) % step == 0
 
 
-def mark_the_rest(items: list[pytest.Item]) -> None:
+def mark_exhaustive(items: list[pytest.Item]) -> None:
     order: Order = {}
     for item in items:
         if not is_kept(item, order):
-            item.add_marker(pytest.mark.rest)
+            item.add_marker(pytest.mark.exhaustive)

@@ -2,7 +2,7 @@
 // and messages of values that get smaller, and sums. Knows nothing of Thinwire and checks all
 // values. Prints "ok".
 //
-// eights_program CALLS
+// float8_program CALLS
 #include <atomic>
 #include <chrono>
 #include <cstdio>

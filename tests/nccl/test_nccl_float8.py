@@ -14,7 +14,7 @@ MOVED = ("AllGather", "Broadcast", "Send", "Recv")
 
 @pytest.mark.parametrize("codec", ["expack", "lossless"])
 def test_moves_are_compressed_and_sums_are_not(codec: str, tmp_path: Path) -> None:
-    words = (PROGRAMS / "nccl_eights", str(CALLS))
+    words = (PROGRAMS / "nccl_float8", str(CALLS))
     assert run(*words, preload=False) == ("ok\n", "")
     assert run(*words, CODEC=codec, REPORT=tmp_path / "report") == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
@@ -31,7 +31,7 @@ def test_moves_are_compressed_and_sums_are_not(codec: str, tmp_path: Path) -> No
 
 
 def test_codecs_of_other_types_leave_them_raw(tmp_path: Path) -> None:
-    words = (PROGRAMS / "nccl_eights", "60")
+    words = (PROGRAMS / "nccl_float8", "60")
     assert run(*words, CODEC="lorenzo", REPORT=tmp_path / "report") == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     for each in report["communicators"]:

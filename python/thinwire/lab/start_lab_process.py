@@ -1,7 +1,7 @@
-"""Starts the holder without the rest of the package: `hold OPTIONS`.
+"""Starts the lab's process without the rest of the package: `start_lab_process.py OPTIONS`.
 
-A program, run by its path. The holder has no use for the compression library and for NumPy, which
-importing `thinwire` loads, and a lab should not wait for them.
+A program, run by its path. The lab's process has no use for the compression library and for NumPy,
+which importing `thinwire` loads, and a lab should not wait for them.
 """
 
 import sys
@@ -16,6 +16,6 @@ if __name__ == "__main__":
     package.__path__ = [str(here.parent)]
     sys.modules["thinwire"] = package
 
-    from thinwire.lab.holder import main
+    from thinwire.lab.lab_process import main
 
     sys.exit(main())

@@ -1,12 +1,12 @@
 """The process that holds a lab: it makes the namespaces, builds the network, and stays.
 
-Nothing else keeps a lab alive. The holder is process 1 of the lab's pid namespace, so when it
-ends, however it ends, the kernel kills every process inside and frees every namespace. Unless the
-lab is to persist, the holder ends when the connection to its owner closes, which the kernel sees
-to even when the owner is killed. (A parent-death signal would do less: it fires when the thread
-that started the holder ends.)
+Nothing else keeps a lab alive. It is process 1 of the lab's pid namespace, so when it ends, however
+it ends, the kernel kills every process inside and frees every namespace. Unless the lab is to
+persist, it ends when the connection to its owner closes, which the kernel sees to even when the
+owner is killed. (A parent-death signal would do less: it fires when the thread that started the
+process ends.)
 
-Started by `connection.py` through `hold.py`, with its options as JSON.
+Started by `connection.py` through `start_lab_process.py`, with its options as JSON.
 """
 
 import errno
