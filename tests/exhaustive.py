@@ -136,7 +136,7 @@ LEFT = {
     ],
 }
 
-# Of the conformance program: what a family runs under, by turns. The system's MPI under the codec
+# Settings under which a family of the conformance program runs, by turns. The system's MPI under the codec
 # that takes every message has them all.
 ALWAYS = ("shrink", "compressed")
 TURNS = 6

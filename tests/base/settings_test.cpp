@@ -101,7 +101,7 @@ TEST(Settings, AValueIsReadOnlyWhereItIsRight) {
   EXPECT_EQ(read("THINWIRE_TRESHOLD", "1MiB"), "null");
 }
 
-// What the launcher of the tests says does not count here.
+// The rank that the launcher of the tests gives does not count here.
 class JobRank : public ::testing::Test {
  protected:
   void SetUp() override { clear(); }

@@ -1,4 +1,4 @@
-// What the benchmark of collectives takes for right and for wrong.
+// Results that the benchmark of collectives takes for right, and for wrong.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,7 +44,8 @@ class File {
 
 Group group_of(int rank) { return {rank, kRanks, 1}; }
 
-// What MPI would leave in a rank's receive buffer, made from all ranks' send buffers by its rules.
+// Returns what MPI would leave in a rank's receive buffer, made from all ranks' send buffers by its
+// rules.
 std::vector<float> by_rule(const Data& data, tw_operation operation, int rank) {
   const auto size = static_cast<std::size_t>(received_count(operation, group_of(rank), kCount));
   std::vector<float> result(size, 0);

@@ -35,7 +35,7 @@ def make_row(pairs=((1.0, 1.01),), setting="prepared", unverified=0, dropped=0, 
 
 
 def test_the_bound_is_where_order_statistics_have_it():
-    # Of 200 values, the one 1.645 * sqrt(200) / 2 = 11.6 places above the middle.
+    # The value, of 200, that lies 1.645 * sqrt(200) / 2 = 11.6 places above the middle.
     values = np.arange(200.0)
     assert upper_bound_of_median([values]) == pytest.approx(99.5 + 11.6, abs=2)
     assert upper_bound_of_median([[1.25] * 7]) == 1.25

@@ -130,7 +130,7 @@ TEST(LinkEstimate, IsNotMisledByTicksThatCameLate) {
 }
 
 TEST(LinkEstimate, IsNotMisledByAcknowledgementsThatComeLate) {
-  // Of a few bytes, whose receiver waits with it for something to say.
+  // Messages of a few bytes, whose receiver holds its answer back until it has something to say.
   LinkEstimate link;
   send(link, kMega, 125 * kMega, 100);
   for (int at = 0; at < 500; ++at) {

@@ -156,7 +156,7 @@ TEST(MessageLag, MessagesInTheSystemsBuffersAreInFlight) {
   EXPECT_EQ(steps_of(0, 1e9), 64);
 }
 
-// What is timed of a kind of one peer begins with what is known of the messages to all.
+// Timing of a kind of one peer begins with what is known of the messages to all.
 TEST(MessageLag, APeersOwnKnowsHowManyAreInFlight) {
   MessageKind all(false);
   for (std::uint64_t step = 0; step < 8; ++step) {

@@ -76,7 +76,7 @@ TEST(MessagePhases, OddFirstStepsAreForgotten) {
   }
 }
 
-// Of each 16 steps eight take longer, or each 64th much longer.
+// Eight of each 16 steps take longer, or each 64th much longer.
 TEST(MessagePhases, PeriodsDoNotDecide) {
   for (const double coded_takes : {1.2, 0.33}) {
     for (int first = 0; first < 16; ++first) {

@@ -23,7 +23,7 @@ inline MessageTurn next_of(MessageKind& of, const Foreseen& foreseen, std::uint6
   return turn;
 }
 
-// What a step takes, by its number and whether it went compressed.
+// The time that a step takes, by its number and whether it went compressed.
 using Took = std::function<double(int, bool)>;
 
 constexpr double kSimulatedStep = 1e7;  // nanoseconds

@@ -1,4 +1,5 @@
-// What a decoder of the ans codec refuses: payloads that are good but for one rule of its page.
+// Payloads that a decoder of the ans codec refuses: those that are good but for one rule of its
+// page.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -71,7 +72,7 @@ TEST(AnsDamage, HeadsThatCannotBe) {
     expect_refused(parts, Dtype::kBf16, 500, "bits 41 to 63 are 0",
                    [&](AnsParts& of) { of.head |= std::uint64_t{1} << bit; });
   }
-  // Of a plane that there is not, with and without a table.
+  // A plane that there is not, with and without a table.
   for (int plane = 2; plane < 8; ++plane) {
     for (const bool with_table : {false, true}) {
       expect_refused(parts, Dtype::kBf16, 500, "planes that there are not", [&](AnsParts& of) {

@@ -17,7 +17,7 @@ using AnsPlane = std::vector<std::uint8_t>;
 
 inline constexpr std::uint32_t kAnsLeast = 1u << 15;
 
-// What an encoder may do otherwise, and what none may.
+// Choices that an encoder may make otherwise, and some that none may.
 struct AnsWays {
   int coded = -1;      // a bit of each plane that is coded, whatever that gains
   bool dense = false;  // not sparse

@@ -52,7 +52,7 @@ struct GivenBack {
   bool operator==(const GivenBack&) const = default;
 };
 
-// What is left where words run out is nobody's business.
+// Bytes that are left if words run out are nobody's business.
 GivenBack give_back(const Stepper& stepper, States states, const Bytes& words, std::size_t size,
                     const Slots& slots) {
   const Bytes exact(words);
@@ -158,7 +158,7 @@ TEST_F(AnsStates, WordsAndStatesOfNobodyGiveTheSame) {
   EXPECT_GT(refused, 100);
 }
 
-// Of two bytes of which one is there `times` of `all`: the first code of the table.
+// Returns the first code of the table of two bytes, one of which is there `times` of `all`.
 TEST(AnsModel, FrequenciesAreThoseOfTheFormat) {
   for (const std::uint32_t all : {8192u, 8191u, 4096u, 2048u, 1500u, 333u, 64u}) {
     for (std::uint32_t times = 1; times < all / 2; ++times) {

@@ -50,7 +50,7 @@ void expect_decoded(const std::vector<std::byte>& payload, const std::vector<Wor
   ASSERT_EQ(out, values);
 }
 
-// What is not smaller than the values is for frames to store, but a decoder takes it.
+// A payload that is not smaller than the values is for frames to store, but a decoder takes it.
 template <typename Word>
 void expect_round_trip(const std::vector<Word>& values, std::uint64_t tuple) {
   const Chunk chunk{kAnsDtypeOf<Word>, Shape::line(values.size())};
@@ -96,7 +96,7 @@ TYPED_TEST(Ans, EveryByteOfEveryPlaneComesBack) {
   for (const std::uint64_t tuple : {0u, 1u, 5u}) expect_round_trip(values, tuple);
 }
 
-// What the section "Encoding" leaves open to others.
+// The section "Encoding" leaves choices open to others.
 TYPED_TEST(Ans, DecodersDoNotDependOnTheChoicesOfEncoders) {
   for (const int kind : {int{kSmooth}, int{kZero}, int{kSparse}, int{kFew}}) {
     const auto values = values_of<TypeParam>(333, kind);

@@ -30,7 +30,8 @@ std::byte word_of(Dtype dtype, double number) {
   const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
   const auto steps =
       static_cast<unsigned>(std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent)));
-  // What rounds up to the next power of two, or is below the least normal one, comes out right.
+  // A value that rounds up to the next power of two, or is below the least normal one, comes out
+  // right.
   const unsigned word = steps + (static_cast<unsigned>(exponent - least) << mantissa_bits);
   return static_cast<std::byte>(word | (number < 0 ? 0x80u : 0u));
 }

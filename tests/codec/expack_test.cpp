@@ -76,7 +76,7 @@ std::vector<std::byte> expect_round_trip(Dtype dtype, const std::vector<std::byt
   return payload;
 }
 
-// Of the first stretch.
+// Returns the kind of the first stretch.
 unsigned kind_in(const std::vector<std::byte>& payload) {
   return expack::kind_of(load<std::uint32_t>(payload.data()));
 }

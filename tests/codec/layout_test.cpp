@@ -1,4 +1,4 @@
-// Where the boxes of a grid lie: the division-free way against the plain one.
+// Positions of the boxes of a grid: those found without division against the plain ones.
 #include "codec/layout.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What of nvCOMP's codecs needs neither nvCOMP nor a GPU: specs, parameters, and what is said where
-// the library is not there.
+// The part of nvCOMP's codecs that needs neither nvCOMP nor a GPU: specs, parameters, and what is
+// said if the library is not there.
 #include <gtest/gtest.h>
 
 #include "codec/codecs.h"

@@ -14,7 +14,7 @@ namespace thinwire::codec::testing {
 
 using PlainIndices = std::vector<std::uint32_t>;
 
-// Where tile t, position 4 j + k, is in a box that is not clipped: plane, row and column.
+// Position of tile t, place 4 j + k, in a box that is not clipped: plane, row and column.
 inline std::array<int, 3> plain_place(int rank, int tile, int place) {
   const int j = place / 4, k = place % 4;
   if (rank == 1) return {0, 0, 16 * tile + 4 * j + k};
@@ -200,7 +200,7 @@ std::vector<std::byte> plain_payload(const std::vector<Value>& values, const Sha
   return bytes;
 }
 
-// What the lattice and the patches make of the values.
+// Returns the values after the lattice and the patches.
 template <typename Value>
 std::vector<Value> plain_decoded(const std::vector<Value>& values,
                                  const szp::Lattice<Value>& lattice) {

@@ -156,7 +156,7 @@ TEST(Szp, KeepsItsBoundInTheMiddlesBetweenPoints) {
   }
 }
 
-// What `safe` promises: middles and their neighbours, where the rounding of a place decides.
+// The promise of `safe`: middles and their neighbours, where the rounding of a place decides.
 template <typename Value>
 void check_safe_places() {
   std::mt19937_64 random(23);

@@ -70,7 +70,7 @@ std::vector<Word> field(std::size_t count, int kind) {
 
 // ---- One chunk ----
 
-// The payload, nothing being written behind its bound.
+// The payload, nothing being written after its bound.
 inline std::vector<std::byte> encoded(const Codec& codec, const std::byte* source,
                                       const Chunk& chunk, std::uint64_t parameter) {
   const std::uint64_t bound = codec.bound(chunk, parameter);

@@ -109,7 +109,7 @@ TEST(ZfpSizes, FollowFromShapeAndRate) {
   EXPECT_EQ(bytes(Shape::line(29), 144), 16u);  // 72 bits
   EXPECT_EQ(bytes(make_shape({5, 9}), rate_word(8)), 6 * 16u);
   EXPECT_EQ(bytes(make_shape({5, 1, 9}), rate_word(8)), 6 * 64u);
-  // What no memory holds must not wrap around to something small.
+  // A size that no memory holds must not wrap around to something small.
   EXPECT_GT(bytes(make_shape({1, 1, 1ull << 60}), rate_word(32)), 1ull << 50);
 }
 

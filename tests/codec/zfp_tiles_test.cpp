@@ -79,8 +79,8 @@ TEST(Tiles, TermsOfAllWordsMakeTheChecksum) {
 constexpr zfp::ExpandTable kExpand = zfp::make_expand_table();
 constexpr zfp::SearchTable kSearch = zfp::make_search_table();
 
-// What a kernel's threads do, one after the other and the last first, because their order must not
-// matter.
+// The work of a kernel's threads, one after the other and the last first, because their order must
+// not matter.
 template <typename Scalar, int kRank>
 struct Tiled {
   Tiled(const Shape& shape, std::uint64_t parameter, std::uint32_t tile_blocks)

@@ -29,7 +29,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         client.register_plugin(
             thinwire.dask.ThinwirePlugin("lossless", same_host=True, force=True, min_bytes=1)
         )
-        # What the preloaded one was told by its environment holds again.
+        # The preloaded one goes by its environment again.
         client.run(_preload_again, workers=[_address(client, "preloaded")])
         yield client
 

@@ -20,7 +20,7 @@ def test_tensors_on_the_way() -> None:
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     if not (VENV / "lib" / version).is_dir():
         pytest.skip("the torch of tests is another Python's")
-    # Its own packages, and behind them those of this environment, among which is Dask.
+    # Its own packages, and after them those of this environment, among which is Dask.
     code = (
         f"import sys; sys.path.append({sysconfig.get_path('purelib')!r}); "
         f"exec(open({str(HERE / 'torch_checks.py')!r}).read())"

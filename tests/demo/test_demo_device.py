@@ -72,7 +72,7 @@ def test_each_device_has_its_size_and_links():
     assert device.rates_for("gpu") == ("10gbit", "25gbit")
     assert device.size_for("cpu", quick=True) == runs.QUICK
     assert device.size_for("gpu", quick=False) == runs.GPU_FULL
-    # What the link's bucket gives away before a halo must be little beside it.
+    # Bytes that the link's bucket gives away before a halo must be few compared to it.
     halo = 4 * runs.GPU_FULL.nx * runs.GPU_FULL.ny * 4
     assert halo > 10 * 2 * 312_500
 

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 
-# What must not come from the tree: what is installed is all there is.
+# Variables that lead into the tree: what is installed is all there is.
 UNSET = (
     "CMAKE_PREFIX_PATH",
     "CPATH",

@@ -63,7 +63,7 @@ def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
     assert [Path(word[2:]).resolve() for word in asked if word.startswith("-L")] == [prefix / "lib"]
     for program in PROGRAMS:
         compiler = ["cc"] if program.endswith(".c") else ["c++", "-std=c++20"]
-        # What the headers bring must not warn in a program that asks for every warning.
+        # Headers must not warn in a program that asks for every warning.
         warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
         words = [*compiler, *warnings, EXAMPLES / program, *asked, "-lm", "-o", "program"]
         if program in CALLS_CUDA:

@@ -55,7 +55,7 @@ def test_what_the_build_puts_into_a_wheel_works_alone(tmp_path: Path) -> None:
     environment = new_environment(tmp_path)
     pip = [environment / "bin" / "pip", "install", "--quiet", "--no-deps", "--no-index"]
     run([*pip, *wheels.glob("thinwire-*.whl")], tmp_path)
-    # What it needs comes from here: only what lies there is seen, not this checkout's own package.
+    # Its packages come from here: only what lies there is seen, not this checkout's own package.
     packages = packages_of(environment)
     (packages / "needed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     folder = packages / "thinwire"

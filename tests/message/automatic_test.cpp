@@ -54,7 +54,7 @@ TEST(Automatic, EveryCandidateIsLossless) {
   });
 }
 
-// What the rows say; equal samples are decided by the order, so it stays.
+// The order is that of the rows; it decides between equal samples, so it stays.
 TEST(Automatic, TriesCodecsInTheirPlaces) {
   const std::vector<std::string> expected[kDtypeCount] = {{},
                                                           {"lorenzo", "expack", "mpc", "ans"},
@@ -254,7 +254,7 @@ TEST(Automatic, ComparesBoxesAndLinesAtTheSameRows) {
   }
 }
 
-// What one place would say: here nothing, there everything.
+// One place alone would mislead: here nothing gets smaller, there everything.
 TEST(Automatic, LooksAtManyPlaces) {
   constexpr std::uint64_t kCount = 1 << 20;
   const auto array = line(Dtype::kF32, kCount);

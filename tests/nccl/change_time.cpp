@@ -1,6 +1,6 @@
 // What it costs that data stop getting smaller in the middle of a run of calls which the host has
 // enqueued: gathers of 4 MiB a rank, so many ahead of the stream, whose values change at call AT of
-// CALLS. Rank 0 prints, in milliseconds, a call before the change, a call long behind it, which is
+// CALLS. Rank 0 prints, in milliseconds, a call before the change, a call long after it, which is
 // raw, and what all calls from the change on took more than that; and this in raw calls.
 //
 // change_time CALLS AT AHEAD

@@ -161,7 +161,7 @@ TEST(Kind, TurnsThatAreTakenBackCountNothing) {
   EXPECT_EQ(ways(of, under_way(2, true), 7), "CCCRRRc");
 }
 
-// A group that is only simulated may come to a timing round behind calls of its own.
+// A group that is only simulated may come to a timing round after calls of its own.
 TEST(Kind, ATimingRoundThatTurnsTakenBackBeganBeginsWithTheNextOne) {
   Offers offers;
   Kind of(offers, 1, true);

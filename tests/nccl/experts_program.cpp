@@ -55,7 +55,7 @@ Bytes part(int from, int to, std::uint32_t step) {
   return made;
 }
 
-// Parts lie one behind the other, as PyTorch's do.
+// Parts lie one after the other, as PyTorch's do.
 struct Parts {
   std::array<std::byte*, 16> at{};
   std::array<std::size_t, 16> count{};

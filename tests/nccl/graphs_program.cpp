@@ -156,7 +156,7 @@ void warm_up(Calls& calls) {
   calls.results();
 }
 
-// All graphs in turn, each replay behind the same calls without it.
+// All graphs in turn, each replay after the same calls without it.
 void replay(ranks::Rank& self, Calls& calls, const std::vector<cudaGraphExec_t>& graphs) {
   bool may_be_raw = false;
   for (int time = 0; time < replays; ++time) {

@@ -2,7 +2,7 @@
 // them; and groups that are only simulated. With NCCL_COMM_BLOCKING=0 they do not block. Prints
 // "ok".
 //
-// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms|grow|behind-abort
+// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms|grow|after-abort
 // lives_program alone  one rank
 #include <atomic>
 #include <chrono>

@@ -133,7 +133,7 @@ void print_found(void* handle, const char* name) {
   }
 }
 
-// The one that the program is linked to lies behind what is preloaded.
+// The one that the program is linked to lies after what is preloaded.
 int print_scopes(const char* path) {
   const auto ask =
       reinterpret_cast<int (*)()>(dlsym(open(path, RTLD_NOW | RTLD_LOCAL), "lookup_default"));

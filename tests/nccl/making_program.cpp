@@ -4,7 +4,7 @@
 // making_program parts          groups with a split, some of which NCCL refuses on one rank
 // making_program finalize MODE  a communicator's last calls and its end in one group. MODE: "large"
 //                               calls, which are compressed; "small" ones, which are not; "both";
-//                               "none"; "more": and a call behind the end; "simulated"
+//                               "none"; "more": and a call after the end; "simulated"
 // making_program many COUNT     so many communicators, one after the other, of two ranks: memory,
 //                               descriptors and threads do not grow with them
 // making_program together COUNT so many, whose two ranks one thread makes, calls and ends in groups

@@ -181,7 +181,7 @@ class Program {
 };
 
 #ifndef NCCL_ON_GPUS
-// Calls of the time without memory, and many more behind it.
+// Calls of the time without memory, and many more after it.
 void run_returning(ranks::Rank& self) {
   constexpr int kLater = 2000;
   if (self.rank == kRanks - 1) t_left = Left::kNone;

@@ -22,7 +22,7 @@ def graphs(codec: str, folder: Path, *words: str, **more: str | Path) -> list[di
 
 
 @pytest.mark.parametrize("codec", ["blockq", "zfp:rate=16"])
-# 64 calls behind the first odd turn ranks may agree to leave what is not in a graph raw.
+# 64 calls after the first odd turn ranks may agree to leave what is not in a graph raw.
 @pytest.mark.parametrize("words", [("20",), ("15", "odd"), ("10", "odd", "after")])
 def test_codecs_of_a_fixed_size_are_captured(
     codec: str, words: tuple[str, ...], tmp_path: Path

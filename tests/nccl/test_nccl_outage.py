@@ -186,7 +186,7 @@ def test_what_needs_the_helpers_waits_for_them(hosts: int, seconds: float, tmp_p
         for operation in ("AllGather", "Send"):
             figures = job.counted(rank, operation)
             assert 0 < figures["spilled_blocks"] <= 3
-            # Of 550: raw while they do not get smaller, and for some time behind that.
+            # Of 550: raw while they do not get smaller, and for some time after that.
             assert 45 < figures["raw_by_reason"][NOT_SMALLER] < 450
 
 

@@ -72,7 +72,7 @@ void work(ranks::Rank& self, const std::string& mode, int seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   if (self.rank == 0 && mode == "stays") self.comm = nullptr;
   for (int step = kTogether; self.rank > 0 && failures == 0; ++step) {
-    // Each makes as many: rank 1 says when it is over, to the one behind it and so on.
+    // Each makes as many: rank 1 says when it is over, to the one after it and so on.
     int over = self.rank == 1 && std::chrono::steady_clock::now() > end ? 1 : 0;
     if (self.rank > 1) {
       ncclRecv(&over, 1, ncclInt32, self.rank - 1, self.comm, self.stream);

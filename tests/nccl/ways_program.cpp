@@ -114,7 +114,7 @@ class Life {
 };
 
 ncclComm_t made(int rank, const ncclUniqueId& id, bool blocking) {
-  // Behind these NCCL has more, which stays as it would be.
+  // After these NCCL has more, which stays as it would be.
   constexpr std::size_t kSize = offsetof(ncclConfig_t, blocking) + sizeof(int);
   ncclConfig_t config{kSize, 0xcafebeef, 22809, blocking ? 1 : 0};
   ncclComm_t comm = nullptr;

@@ -31,7 +31,7 @@ std::vector<std::string> texts_over(const std::string& letters, std::size_t most
   return all;
 }
 
-// Of each pair of short patterns, over short names of two letters and a third that none has.
+// Takes each pair of short patterns, over short names of two letters and a third that none has.
 TEST(Pattern, CoversWhereNoNameSaysOtherwiseAndNeverElse) {
   const auto patterns = texts_over("ab?*", 3);
   const auto names = texts_over("abc", 5);

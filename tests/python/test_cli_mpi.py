@@ -128,7 +128,7 @@ def test_a_script_is_of_the_launchers_mpi(machine: Path, libraries: dict[str, st
     assert "warning" in result.stderr and "MPICH" in result.stderr
     quiet = call("run", "--log", "error", "--", "mpirun", "./job.sh", environment=libraries)
     assert quiet.stderr == ""
-    # Behind a script the program shows.
+    # After a script the program shows.
     words, _ = started(call("run", "--", "mpirun", "./job.sh", "./abi", environment=libraries))
     assert preload(libraries, "abi") in words
 
@@ -156,7 +156,7 @@ def test_a_program_alone_gets_its_own_library(
     machine: Path, libraries: dict[str, str], command: str, mpi: str
 ) -> None:
     make_launcher(machine / "mpirun", "openmpi-4.1")
-    # The program of that MPI is an argument, which is found as one behind a script is.
+    # The program of that MPI is an argument, which is found as one after a script is.
     shown = call(command, "--", "printenv", "LD_PRELOAD", f"./{mpi}", environment=libraries)
     assert shown.stdout.strip() == preload(libraries, mpi)
 

@@ -14,7 +14,7 @@ from thinwire.cli.policy import Operation
 from thinwire.library import library, text
 
 GROUPS = """\
-# Of a training program.
+# The rules of a training program.
 [[rule]]
 name = "gradients"
 communicator = "dp*"

@@ -112,7 +112,7 @@ def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
     assert found.matrix["of"] == "nodes" and len(found.matrix["names"]) == 12
     between = {(pair[0], pair[1]): pair[2] for pair in found.matrix["pairs"]}
     assert sum(between.values()) == 96 * 12 * 30
-    # Of eight ranks the last sends 30 to the next node, the one before 10 of its 30.
+    # The last of eight ranks sends 30 to the next node, the one before 10 of its 30.
     assert between[0, 1] == 12 * 40 and between[11, 0] == 12 * 40
 
 

@@ -26,7 +26,7 @@ std::atomic<int> allocations{0};
 
 namespace {
 
-// What two ranks that one thread drives put on their streams, in its order.
+// The work that two ranks, driven by one thread, put on their streams, in its order.
 struct Put {
   void (*function)(void*);
   void* argument;

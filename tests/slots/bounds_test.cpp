@@ -100,7 +100,7 @@ Done run(const Sum& given, const World::Tamper& tamper = {}) {
   return done;
 }
 
-// Of exact sums the greatest difference, as a share of `bound`, and the sum of the ranks' ranges.
+// The greatest difference from exact sums, as a share of `bound`, and the sum of the ranks' ranges.
 struct Exact {
   std::vector<long double> sums;
   long double ranges = 0;

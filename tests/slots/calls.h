@@ -43,11 +43,11 @@ class Memory {
   std::byte* at_;
 };
 
-// What a call is lent, of a plan's sizes.
+// Memory that a call is lent, of a plan's sizes.
 struct Lent {
   explicit Lent(const Plan& plan);
   void lend(tw_stream_call& call) const;
-  // What calls leave in the workspace.
+  // Expects the zeros that calls leave in the workspace.
   void expect_zeros() const;
 
   Memory device, record, workspace;
@@ -65,8 +65,8 @@ std::uint64_t value_bytes(std::uint32_t dtype);
 enum class Data { kSmooth, kNoise };
 Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data);
 
-// What others get of these values by a slot of that size: exactly what a message would decode to,
-// or the values where its frame does not fit.
+// Returns what others get of these values by a slot of that size: exactly what a message would
+// decode to, or the values where its frame does not fit.
 Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
                    std::uint64_t slot_bytes);
 
@@ -110,10 +110,10 @@ struct Case {
 
 bool takes_part(const Case& given, int rank);
 
-// What each rank sends.
+// Returns what each rank sends.
 std::vector<Bytes> arrays_of(const Case& given);
 
-// What it leaves in `receive` on a rank that has one.
+// Returns what it leaves in `receive` on a rank that has one.
 Bytes expected_of(const Case& given, const std::vector<Bytes>& sent, int rank);
 
 // A case on one rank that takes part, with memory of its own for all but the mailbox.

@@ -165,7 +165,7 @@ tw_stream_report CaseOnRank::expect() const {
   return report;
 }
 
-// Where all that goes are messages between any two ranks: of one round, or of all.
+// Checks the groups if all that goes are messages between any two ranks, of one round or of all.
 void expect_groups(const Case& given, const World& world) {
   if (given.has_levels()) return;
   const bool of_messages =

@@ -1,4 +1,4 @@
-// What a case must come to, said without any slot.
+// Results that a case must come to, computed without any slot.
 #include <algorithm>
 
 #include "calls.h"

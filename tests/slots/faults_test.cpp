@@ -1,4 +1,4 @@
-// What goes wrong: damage, aborts, ranks that differ, transports that fail.
+// Faults: damage, aborts, ranks that differ, transports that fail.
 #include <gtest/gtest.h>
 
 #include "member.h"
@@ -59,7 +59,7 @@ TEST(Damage, ASlotOfAnotherCall) {
   expect_damage([](int, int, std::byte*, std::uint64_t) {}, 6);
 }
 
-// What one rank could not sum no rank has.
+// A sum that one rank could not make no rank has.
 TEST(Damage, InTheFirstExchangeOfAnAllreduceIsToldToAll) {
   World world(3);
   Carrier carrier;
@@ -86,7 +86,7 @@ TEST(Damage, InTheFirstExchangeOfAnAllreduceIsToldToAll) {
   });
 }
 
-// What a slot of capacity 440, 10752 bytes with its header, has no room for.
+// Bytes for which a slot of capacity 440, 10752 bytes with its header, has no room.
 constexpr std::uint64_t kOutside = kBytes - (10752 - 64);
 
 // Nobody serves the mailboxes.
@@ -146,7 +146,7 @@ TEST(Abort, WhileAFinishStepWaits) {
       EXPECT_TRUE(all_nan(all.data() + kBytes, kCount));
       EXPECT_TRUE(same(all.data(), own));
     }
-    // What needs no mailbox goes on.
+    // Calls that need no mailbox go on.
     check(plan, lent_later.record);
     EXPECT_TRUE(same(all_later.data(), data_of(2)));
     EXPECT_TRUE(same(all_later.data() + kBytes, data_of(3)));

@@ -101,7 +101,7 @@ TEST_P(OnNodes, WholeArraysAndRoundsAndFactors) {
 
 INSTANTIATE_TEST_SUITE_P(All, OnNodes, ::testing::ValuesIn(kOperations));
 
-// Of a sum that there is not yet this rank's own values, to each peer one block.
+// While there is no sum yet, encodes this rank's own values, a block for each peer.
 TEST(NodesTrial, EncodesWhatGoesBetweenNodes) {
   World world(4);
   const Comm comm = make_comm(world, 1, true, {0, 0, 1, 1});

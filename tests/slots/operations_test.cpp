@@ -103,7 +103,7 @@ TEST_P(WholeArrays, AreSummedInBothWaysByAnyRanks) {
 INSTANTIATE_TEST_SUITE_P(Both, WholeArrays,
                          ::testing::Values(TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE));
 
-// Of a Reduce the results that others would encode.
+// Results of a Reduce, which others would encode.
 TEST(Trials, OfAResultAreTheRootsAlone) {
   World world(3);
   const Comm comm = make_comm(world, 1);
@@ -157,7 +157,7 @@ TEST(Rounds, LeaveTheSameWhoeverMakesThem) {
         const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
         if (whole) given.way = TW_STREAM_DIRECT;
         given.root = ranks / 2;
-        // Of the shortest sums some ranks have no block.
+        // Some ranks have no block of the shortest sums.
         for (const std::uint64_t count : {0, 1, 2000, 20'001}) {
           given.count = count;
           given.noisy = {ranks - 1};
@@ -168,7 +168,7 @@ TEST(Rounds, LeaveTheSameWhoeverMakesThem) {
   }
 }
 
-// Of each rank its own, as numbers and where the stream reads them, also of what is spilled.
+// Each rank has its own, as numbers and where the stream reads them, also of what is spilled.
 TEST(Factors, MultiplyBeforeTheSum) {
   for (const std::uint32_t operation :
        {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE}) {
@@ -225,7 +225,7 @@ TEST(Reports, SaySizesAlsoOfWhatDidNotFit) {
     EXPECT_EQ(spilled[rank].needed[0], fitting[rank].needed[0]);
     EXPECT_LT(fitting[rank].needed[0], 512U);
   }
-  // What was said to be enough is enough, and nothing much less.
+  // The capacity that was said to be enough is enough, and nothing much less.
   given.capacity = fitting[0].needed[0];
   for (const auto& each : fitting) given.capacity = std::max(given.capacity, each.needed[0]);
   for (const auto& report : expect_case(given)) EXPECT_EQ(report.spilled_out, 0U);

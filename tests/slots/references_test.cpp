@@ -93,7 +93,7 @@ class Rank {
 
   void use(std::uint32_t operation) { asked_.operation = operation; }
 
-  // Of the result no block before it is looked at.
+  // No block of the result before it is looked at.
   void compare_from(std::uint64_t block) { first_ = block; }
 
   const Bytes& result() const { return result_; }
@@ -301,7 +301,7 @@ TEST(References, CallsOfSeveralStreamsFollowEachOther) {
   EXPECT_EQ(differences, kRanks * (kCalls - 3) * kRanks * kArray);
 }
 
-// What one rank alone has lost is told, and never decoded against.
+// A reference that one rank alone has lost is told of, and never decoded against.
 TEST(References, AnotherReferenceIsAnError) {
   const Asked asked{.ranks = 2};
   World world(asked.ranks);
@@ -355,7 +355,7 @@ TEST(References, DamagedSlotsAreErrors) {
   EXPECT_EQ(slots, 2);
 }
 
-// Of two ranks on a node the one that had the slot says so, and the other gets what it has.
+// The one of two ranks on a node that had the slot says so, and the other gets what it has.
 TEST(References, DamagedSlotsAreNanOnAllOfANode) {
   const Asked asked{.ranks = 4, .nodes = {0, 0, 1, 1}};
   World world(asked.ranks);

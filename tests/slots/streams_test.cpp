@@ -62,7 +62,7 @@ TEST(Streams, AThousandCallsAheadOfTheStreamWithOneMailbox) {
   });
 }
 
-// Of several plans; the first call makes zeros of what is there.
+// Calls have several plans; the first one makes zeros of what is there.
 TEST(Streams, CallsShareAWorkspaceThatIsClearedOnce) {
   constexpr int kRanks = 3;
   World world(kRanks);
@@ -244,7 +244,7 @@ TEST(Groups, EveryRankSendsToTheNextAndReceivesAtOnce) {
   });
 }
 
-// What lies between two times on a stream took at least as long as it did.
+// Work between two times on a stream took at least as long as it did.
 TEST(Times, AreThoseOfTheStream) {
   World world(1);
   Member member(world, 0);

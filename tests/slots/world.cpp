@@ -11,14 +11,14 @@ namespace {
 
 constexpr auto kLongest = std::chrono::seconds(60);
 
-// What a table's context points to.
+// The object that a table's context points to.
 struct End {
   World* world;
   int rank;
 };
 
-// What is posted in groups that lie inside one another goes when the outermost ends, on each stream
-// as one task, whichever communicators it is of.
+// Work that is posted in groups that lie inside one another goes when the outermost ends, on each
+// stream as one task, whichever communicators it is of.
 struct Groups {
   struct Part {
     End end;

@@ -180,7 +180,7 @@ def feedback_keeps_what_was_lost(_: Path) -> None:
             bucket.parameters = lambda: weights
             total += hook(None, bucket).wait()
         errors.append((total / 20 - exact).abs().mean().item())
-    # What is lost in coding the sum, which all ranks share, is not fed back.
+    # The loss from coding the sum, which all ranks share, is not fed back.
     assert errors[0] < 0.75 * errors[1], errors
     del net
 

@@ -115,7 +115,7 @@ def test_tables(tmp_path: Path) -> None:
     assert rows[2] == ["one", "`none`", "100", "200", "80%", "0.004", *[""] * 5]
     # A ratio of 2 on 0.8 of a step leaves 0.6 of it.
     assert rows[3][5:] == ["0.002", "2.00", "1.60", "1.50", "0%", "equal"]
-    # Of two runs what lies between.
+    # The mean of two runs, and what lies between them.
     assert rows[4][2:4] == ["56.25 (50 to 62.5)", "112.5"] and rows[4][7] == "1.78"
     assert rows[4][-2] == "75%"
     assert rows[5][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]

@@ -46,7 +46,7 @@ Arrays::Arrays(const Drawn& drawn, int rank, int size) : drawn_(drawn), rank_(ra
   for (const Part& part : results_) receive_.free(part.place, part.count);
 }
 
-// Blocks one behind the other or, with lists, in any order and with gaps.
+// Blocks one after the other or, with lists, in any order and with gaps.
 void Arrays::lay_blocks(bool sends, Array& array, std::vector<std::uint64_t>& counts,
                         std::vector<std::uint64_t>& places) {
   Random random = Random(drawn_.key).part(static_cast<std::uint64_t>(2 * rank_ + sends));

@@ -82,7 +82,7 @@ Blocks make_blocks(Random random, const Signature& signature, const std::vector<
 }
 
 void expect_reduced(const Drawn& drawn, Buffer& buffer, int elements, int first, int ranks) {
-  // In place it may reach over several blocks, which lie one behind the other.
+  // In place it may reach over several blocks, which lie one after the other.
   int piece = 0, before = 0;
   for (int element = 0; element < elements; ++element) {
     while (element - before >= buffer.piece(piece).elements())

@@ -1,4 +1,4 @@
-// Collectives of all kinds one behind the other: blocking, started, persistent.
+// Collectives of all kinds one after the other: blocking, started, persistent.
 #include "completion.h"
 #include "operation.h"
 

@@ -21,7 +21,7 @@ Phase draw_phase(Random& random) {
   return random.pick(phases);
 }
 
-// Behind the others, so that what these draw does not depend on it.
+// After the others, so that what these draw does not depend on it.
 std::vector<Phase> draw_last_phases(Random random) {
   std::vector<Phase> phases;
   if (random.chance(30)) phases.push_back(run_looked_up);

@@ -181,7 +181,7 @@ void resize(Random& random, Made& made) {
   mark(Feature::resized_);
 }
 
-// Several of a smaller type, one behind the other or with a stride.
+// Several of a smaller type, one after the other or with a stride.
 Made nest(Random& random, Base base, int elements) {
   const int inner_elements = divisor(random, elements), copies = elements / inner_elements;
   Made inner = draw_simple(random, base, inner_elements), made{};

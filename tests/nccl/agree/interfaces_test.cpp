@@ -68,7 +68,7 @@ Address of_link(int last, std::uint32_t scope) {
   return made;
 }
 
-// As systems list them: addresses of IPv4 first, those of a link behind or before others.
+// As systems list them: addresses of IPv4 first, those of a link after or before others.
 const std::vector<Interface> kWithLinks = {
     {"lo", v4(127, 1)},    {"eth0", v4(10, 1)},     {"lo", v6(0, 1)},     {"ib0", of_link(6, 3)},
     {"eth0", v6(0x20, 4)}, {"eth0", of_link(4, 2)}, {"ib0", v6(0x20, 6)}, {"ib1", of_link(7, 4)}};

@@ -154,7 +154,7 @@ TEST(Processes, AtALimitOfDescriptorsKeepPairsRaw) {
             const bool agreed = eventually(
                 [&] { return comm->collectives().value(call++, 1).value.capacity != 0; });
             if (comm->state() != State::kReady) return 50;
-            // Others may be some calls behind.
+            // Others may be some calls after.
             leave_process_helper();
             return agreed ? 0 : 60;
           },

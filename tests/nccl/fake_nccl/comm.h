@@ -43,7 +43,7 @@ using Body = std::function<void(Exchange&)>;
 // Waits for the other ranks, until it or `parent` is given up.
 ncclResult_t open(ncclComm& comm, const ncclComm* parent = nullptr);
 
-// Runs on the stream, behind what is on it and on the communicator. `before` names the messages,
+// Runs on the stream, after what is on it and on the communicator. `before` names the messages,
 // `after` is done once they are through.
 void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<void()> after);
 

@@ -10,7 +10,7 @@ namespace fake_nccl {
 
 bool in_group();
 
-// Messages of one group on one communicator progress together; calls of collectives run one behind
+// Messages of one group on one communicator progress together; calls of collectives run one after
 // the other.
 enum class Kind { kCollective, kMessage };
 

@@ -1,4 +1,4 @@
-// Sums and the like over blocks that lie one behind the other, in the order of ranks.
+// Sums and the like over blocks that lie one after the other, in the order of ranks.
 #pragma once
 
 #include <cstddef>

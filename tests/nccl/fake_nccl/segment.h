@@ -13,7 +13,7 @@ namespace fake_nccl {
 
 constexpr int kMostRanks = 1024;
 
-// One writer, one reader. The bytes lie behind it.
+// One writer, one reader. The bytes lie after it.
 struct Ring {
   std::atomic<std::uint64_t> written;
   std::atomic<std::uint64_t> read;
@@ -38,7 +38,7 @@ struct alignas(64) Segment {
   std::atomic<std::uint32_t> failed;   // a rank has met an error, or aborted
   Bell all_there;
 
-  // They lie behind it: bells, then rings.
+  // They lie after it: bells, then rings.
   Bell& bell(int rank) { return reinterpret_cast<Bell*>(this + 1)[rank]; }
   Ring& ring(int from, int to, int ranks);
 };
