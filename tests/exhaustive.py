@@ -136,8 +136,8 @@ LEFT = {
     ],
 }
 
-# Settings under which a family of the conformance program runs, by turns. The system's MPI under the codec
-# that takes every message has them all.
+# Settings under which a family of the conformance program runs, by turns. The system's MPI under
+# the codec that takes every message has them all.
 ALWAYS = ("shrink", "compressed")
 TURNS = 6
 
