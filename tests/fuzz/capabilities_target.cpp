@@ -1,6 +1,5 @@
 // capabilities: any text that a launcher may hand over as another rank's capabilities.
-#include "fuzz/text_targets.h"
-#include "fuzz/wire_target.h"
+#include "fuzz/all_targets.h"
 #include "shim/mpi/job/capabilities.h"
 
 namespace thinwire::fuzz {

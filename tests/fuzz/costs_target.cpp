@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "fuzz/all_targets.h"
 #include "fuzz/input.h"
-#include "fuzz/text_targets.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::fuzz {

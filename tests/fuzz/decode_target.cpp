@@ -1,7 +1,7 @@
 // decode-<codec>: hostile payloads under a sound header and sound checksums.
 #include "base/checksum.h"
 #include "codec/layout.h"
-#include "fuzz/codec_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/recipe.h"
 
 namespace thinwire::fuzz {

@@ -1,9 +1,8 @@
 // delta: the input says whether its reader expects the array that its frame has, and is a delta
 // packet, hostile in any way. Either the array is there, the same each time, or it is refused.
-#include "fuzz/delta_target.h"
+#include "fuzz/all_targets.h"
 
 #include "base/checksum.h"
-#include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
 #include "message/delta.h"
 

@@ -3,7 +3,7 @@
 #include "codec/layout.h"
 #include "codec/registry.h"
 #include "frame/header.h"
-#include "fuzz/frame_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/recipe.h"
 
 namespace thinwire::fuzz {

@@ -5,7 +5,7 @@
 #include "codec/layout.h"
 #include "codec/registry.h"
 #include "frame/header.h"
-#include "fuzz/frame_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/input.h"
 #include "fuzz/pieces_of_memory.h"
 #include "thinwire/thinwire.h"

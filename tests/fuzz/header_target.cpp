@@ -2,7 +2,7 @@
 // not, is refused, at every length of what is there.
 #include "base/checksum.h"
 #include "frame/header.h"
-#include "fuzz/frame_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/input.h"
 #include "thinwire/thinwire.h"
 

@@ -8,7 +8,7 @@
 #include "agree/round.h"
 #include "agree/terms.h"
 #include "agree/unique_id.h"
-#include "fuzz/helper_target.h"
+#include "fuzz/all_targets.h"
 
 namespace thinwire::fuzz {
 namespace {

@@ -1,9 +1,8 @@
 // launcher: any line that a launcher may answer, and any mapping of ranks to nodes.
 #include <algorithm>
 
+#include "fuzz/all_targets.h"
 #include "fuzz/input.h"
-#include "fuzz/text_targets.h"
-#include "fuzz/wire_target.h"
 #include "shim/mpi/job/pmi_wire.h"
 
 namespace thinwire::fuzz {

@@ -2,7 +2,7 @@
 #include "base/checksum.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
-#include "fuzz/frame_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/recipe.h"
 
 namespace thinwire::fuzz {

@@ -1,6 +1,6 @@
 // slot: the input says which array a reader expects, and what came in its slot. Either the values
 // are there, the same each time, or they are all NaN and the outcome an error.
-#include "fuzz/slot_target.h"
+#include "fuzz/all_targets.h"
 
 #include <cmath>
 
@@ -8,7 +8,6 @@
 #include "codec/reduce.h"
 #include "codec/registry.h"
 #include "collective/slots/host_slots.h"
-#include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
 #include "fuzz/recipe.h"
 

@@ -1,12 +1,6 @@
 // The table of targets: the fixed ones, and those that every codec of the registry has.
 #include "codec/registry.h"
-#include "fuzz/codec_targets.h"
-#include "fuzz/delta_target.h"
-#include "fuzz/frame_targets.h"
-#include "fuzz/helper_target.h"
-#include "fuzz/slot_target.h"
-#include "fuzz/text_targets.h"
-#include "fuzz/wire_target.h"
+#include "fuzz/all_targets.h"
 
 namespace thinwire::fuzz {
 namespace {

@@ -1,5 +1,5 @@
 // spec and quantity: any text. What parses has one meaning, which its normal form keeps.
-#include "fuzz/text_targets.h"
+#include "fuzz/all_targets.h"
 
 #include <cmath>
 #include <memory>

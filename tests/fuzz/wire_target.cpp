@@ -1,8 +1,7 @@
 // wire: the input is a threshold, sizes, and a frame under a job's mark; its message on the wire is
 // recognised, and says the same with its padding as without.
-#include "fuzz/wire_target.h"
+#include "fuzz/all_targets.h"
 
-#include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
 #include "shim/mpi/message/length.h"
 #include "thinwire/thinwire.h"

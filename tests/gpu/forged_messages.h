@@ -1,7 +1,7 @@
 // Slots, and what ranks say of differences, with something wrong in them under right checksums.
 #pragma once
 
-#include "fuzz/frame_targets.h"
+#include "fuzz/all_targets.h"
 #include "fuzz/input.h"
 #include "slot/slot.h"
 
