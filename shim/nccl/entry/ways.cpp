@@ -63,7 +63,7 @@ ncclResult_t go_coded(Planned planned) {
 
 void note_end_of_raw(const Call& call, const Communicator& communicator) {
   Compressor* const compressor = communicator.compressor.load(std::memory_order_acquire);
-  if (compressor == nullptr || !compressor->listens() || in_group()) return;
+  if (compressor == nullptr || !compressor->times_next_call() || in_group()) return;
   if (capture_of(call.stream).state == Capture::State::kNone)
     allowed([&] { compressor->note_end(call); });
 }

@@ -109,7 +109,7 @@ class Compressor {
   void end_time(const Call& call, InFlight* clock);
   // True while a coming call is timed: its time starts at the end of the call before, as NCCL
   // carries out the calls of a communicator one after the other, on whichever streams.
-  bool listens() const { return listens_ > 0; }
+  bool times_next_call() const { return listens_ > 0; }
   // Called after the last step of a call that is not timed, whatever became of it.
   void note_end(const Call& call);
   // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. The

@@ -64,7 +64,7 @@ void Compressor::end_time(const Call& call, InFlight* clock) {
 }
 
 void Compressor::note_end(const Call& call) {
-  if (!listens()) return;
+  if (!times_next_call()) return;
   --listens_;
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return;
