@@ -26,7 +26,7 @@
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/silence.h"
 #include "shim/mpi/observe/trace.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -9,7 +9,7 @@
 
 #include "choose/large_interval.h"
 #include "shim/common/tcp_links.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

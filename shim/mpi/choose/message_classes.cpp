@@ -10,7 +10,7 @@
 
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/choose/watched.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 namespace {

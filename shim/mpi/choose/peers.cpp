@@ -5,7 +5,7 @@
 #include "shim/mpi/choose/ending.h"
 #include "shim/mpi/native/keyval.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

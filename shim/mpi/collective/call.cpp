@@ -9,7 +9,7 @@
 #include "shim/mpi/observe/ranges.h"
 #include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/trace.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

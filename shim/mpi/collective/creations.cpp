@@ -5,7 +5,7 @@
 #include "shim/mpi/collective/creation_count.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/native/stack_frame.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -10,7 +10,7 @@
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
 #include "shim/mpi/observe/trace.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -5,7 +5,7 @@
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/collective_form.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

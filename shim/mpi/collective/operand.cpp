@@ -6,7 +6,7 @@
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -9,7 +9,7 @@
 #include "shim/mpi/collective/signature.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

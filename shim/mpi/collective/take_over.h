@@ -9,7 +9,7 @@
 #include "shim/mpi/collective/call_clock.h"
 #include "shim/mpi/observe/capture.h"
 #include "shim/mpi/state/asked.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 

@@ -4,7 +4,7 @@
 #include "shim/mpi/message/error_target.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/trace.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 using namespace thinwire::mpi;
 

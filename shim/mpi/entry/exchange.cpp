@@ -11,8 +11,8 @@
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/guards.h"
-#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;

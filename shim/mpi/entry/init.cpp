@@ -8,7 +8,7 @@
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/start.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 using namespace thinwire::mpi;
 

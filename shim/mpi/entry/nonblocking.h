@@ -8,7 +8,7 @@
 #include "shim/mpi/message/encode.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/mpi_abi.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 

@@ -13,7 +13,7 @@
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/owned_types.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;

@@ -9,8 +9,8 @@
 #include "shim/mpi/message/stash.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/guards.h"
-#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;

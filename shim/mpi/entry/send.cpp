@@ -5,7 +5,7 @@
 #include "shim/mpi/message/encode.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 using namespace thinwire::mpi;

@@ -1,7 +1,7 @@
 // The end of a datatype, which messages and other datatypes may outlive.
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 using namespace thinwire::mpi;
 

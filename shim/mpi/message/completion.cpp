@@ -2,8 +2,8 @@
 
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/guards.h"
-#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -7,7 +7,7 @@
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 namespace {

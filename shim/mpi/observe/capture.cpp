@@ -20,7 +20,7 @@
 #include "shim/mpi/observe/reservoir.h"
 #include "shim/mpi/observe/sample_files.h"
 #include "shim/mpi/state/collective_form.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

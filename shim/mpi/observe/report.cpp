@@ -11,7 +11,7 @@
 #include "shim/mpi/observe/report_text.h"
 #include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/silence.h"
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

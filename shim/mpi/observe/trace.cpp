@@ -11,8 +11,8 @@
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/report_text.h"
 #include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/pool.h"
-#include "shim/mpi/state/shortcut.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

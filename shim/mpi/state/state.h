@@ -15,7 +15,7 @@
 
 namespace thinwire::mpi {
 
-// Counted as they happen; sends below the threshold are counted in shortcut.h.
+// Counted as they happen; sends below the threshold are counted in fast_path.h.
 struct Counters {
   std::atomic<std::uint64_t> raw_by_reason[TW_REASON_COUNT]{};
   std::atomic<std::uint64_t> raw_bytes{0};  // of raw sends at or above the threshold

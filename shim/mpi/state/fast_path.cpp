@@ -1,4 +1,4 @@
-#include "shim/mpi/state/shortcut.h"
+#include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
 
