@@ -114,55 +114,55 @@ bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_
   return ways.contains({operation, algorithm, coding});
 }
 
-tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
+tw_collective describe(const CollectiveArguments& arguments, const Part& part, Lists& lists) {
   tw_collective collective{};
   collective.size = sizeof collective;
   collective.operation = part.form->operation;
   collective.dtype = part.leaf;
   collective.reduction = part.reduction;
   collective.codec = part.codec;
-  collective.root = asked.root < 0 ? 0 : asked.root;
+  collective.root = arguments.root < 0 ? 0 : arguments.root;
   const bool varied =
-      asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
+      arguments.call == CollectiveCall::kGatherv || arguments.call == CollectiveCall::kScatterv;
   if (part.in_place) collective.flags |= TW_IN_PLACE;
   if (varied) collective.flags |= TW_VARIED;
   if (part.is_forced || process().settings.plan.force != 0) collective.flags |= TW_FORCED;
   if (process().settings.collectives.root_decodes) collective.flags |= TW_ROOT_DECODES;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
-    list(asked.sent, part, lists, kSent, collective.send_counts, collective.send_displacements);
+    list(arguments.sent, part, lists, kSent, collective.send_counts, collective.send_displacements);
   }
   if (part.received_blocks > 1 || scatters) {
-    list(asked.received, part, lists, kReceived, collective.receive_counts,
+    list(arguments.received, part, lists, kReceived, collective.receive_counts,
          collective.receive_displacements);
   }
   // A side that is here, and of both the one whose count is this rank's own.
   const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0 || part.disagrees;
-  const Side& side = of_sent ? asked.sent : asked.received;
+  const Side& side = of_sent ? arguments.sent : arguments.received;
   collective.count =
       message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
   // The plan asks which processor holds them.
-  if (part.sent_blocks > 0) collective.send = asked.sent.buffer;
-  if (part.received_blocks > 0) collective.receive = const_cast<void*>(asked.received.buffer);
+  if (part.sent_blocks > 0) collective.send = arguments.sent.buffer;
+  if (part.received_blocks > 0) collective.receive = const_cast<void*>(arguments.received.buffer);
   choose_schedule(collective);
   return collective;
 }
 
-int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+int run_described(const CollectiveArguments& arguments, const Part& part, tw_collective& collective,
                   CallQueue& queue) {
   const Form& form = *part.form;
   const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
   const bool broadcasts = form.operation == TW_BCAST;
-  const bool is_source = broadcasts && part.rank == asked.root;
+  const bool is_source = broadcasts && part.rank == arguments.root;
   Operand sent, received;
   if (part.sent_blocks > 0) {
-    sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
+    sent = Operand(arguments.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
     if (collective.send_displacements != nullptr)
       sent.find_places(queue.lists.displacements[kSent]);
   }
   if (part.received_blocks > 0) {
     const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
-    received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
+    received = Operand(arguments.received, first, part.received_blocks, part.leaf_bytes);
     if (collective.receive_displacements != nullptr) {
       received.find_places(queue.lists.displacements[kReceived]);
     }

@@ -6,7 +6,7 @@
 #include "shim/mpi/collective/call_queue.h"
 #include "shim/mpi/collective/judge.h"
 #include "shim/mpi/collective/lists.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
@@ -14,11 +14,11 @@ namespace thinwire::mpi {
 bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding);
 
 // With the buffers as the program names them, gaps and all. Borrows `lists`, which it fills.
-tw_collective describe(const Asked& asked, const Part& part, Lists& lists);
+tw_collective describe(const CollectiveArguments& arguments, const Part& part, Lists& lists);
 
 // Runs it, described with the queue's lists; packs and unpacks what has gaps. Returns an MPI
 // error code, logged and not raised.
-int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+int run_described(const CollectiveArguments& arguments, const Part& part, tw_collective& collective,
                   CallQueue& queue);
 
 }  // namespace thinwire::mpi

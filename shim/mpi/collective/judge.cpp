@@ -17,12 +17,12 @@ namespace thinwire::mpi {
 namespace {
 
 // False: between two groups, or alone.
-bool find_place(const Asked& asked, Part& part) {
+bool find_place(const CollectiveArguments& arguments, Part& part) {
   int inter = 0;
-  if (real().Comm_test_inter(asked.comm, &inter) != MPI_SUCCESS || inter != 0) return false;
-  real().Comm_size(asked.comm, &part.ranks);
+  if (real().Comm_test_inter(arguments.comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  real().Comm_size(arguments.comm, &part.ranks);
   if (part.ranks < 2) return false;
-  real().Comm_rank(asked.comm, &part.rank);
+  real().Comm_rank(arguments.comm, &part.rank);
   return true;
 }
 
@@ -32,22 +32,22 @@ int blocks_here(const Part& part, Where where, Blocks blocks, int root) {
 }
 
 // False: a root that there is not, or MPI_IN_PLACE where it means nothing.
-bool find_sides(const Asked& asked, Part& part) {
+bool find_sides(const CollectiveArguments& arguments, Part& part) {
   const Form& form = *part.form;
   const bool rooted = form.sent_at == Where::kAtRoot || form.received_at == Where::kAtRoot ||
                       form.call == CollectiveCall::kBcast;
-  if (rooted && (asked.root < 0 || asked.root >= part.ranks)) return false;
-  part.sent_blocks = blocks_here(part, form.sent_at, form.sent, asked.root);
-  part.received_blocks = blocks_here(part, form.received_at, form.received, asked.root);
+  if (rooted && (arguments.root < 0 || arguments.root >= part.ranks)) return false;
+  part.sent_blocks = blocks_here(part, form.sent_at, form.sent, arguments.root);
+  part.received_blocks = blocks_here(part, form.received_at, form.received, arguments.root);
   const bool scatters = form.operation == TW_SCATTER;
-  const Side& other = scatters ? asked.received : asked.sent;
-  const Side& kept = scatters ? asked.sent : asked.received;
+  const Side& other = scatters ? arguments.received : arguments.sent;
+  const Side& kept = scatters ? arguments.sent : arguments.received;
   if (kept.buffer == MPI_IN_PLACE && (scatters ? part.sent_blocks : part.received_blocks) > 0) {
     return false;
   }
   int& blocks = scatters ? part.received_blocks : part.sent_blocks;
   if (blocks == 0 || other.buffer != MPI_IN_PLACE) return true;
-  if (form.operation == TW_BCAST || (rooted && part.rank != asked.root)) return false;
+  if (form.operation == TW_BCAST || (rooted && part.rank != arguments.root)) return false;
   part.in_place = true;
   blocks = 0;
   // A block that is reduced in place is as long as what would have been sent.
@@ -140,18 +140,20 @@ bool begins_at_buffer(const Side& side) {
 }
 
 // Data where there can be none.
-bool buffers_are_wrong(const Asked& asked, const Total& sent, const Total& received) {
+bool buffers_are_wrong(const CollectiveArguments& arguments, const Total& sent,
+                       const Total& received) {
   const auto is_null = [](const Side& side, const Total& total) {
     return total.bytes > 0 && begins_at_buffer(side) && side.buffer == nullptr;
   };
-  return is_null(asked.sent, sent) || is_null(asked.received, received);
+  return is_null(arguments.sent, sent) || is_null(arguments.received, received);
 }
 
 // Two sides that certainly share some bytes without MPI_IN_PLACE. Sides with gaps or places may
 // begin at one address and share nothing.
-bool sides_overlap(const Asked& asked, const Total& sent, const Total& received) {
-  return sent.bytes > 0 && received.bytes > 0 && asked.sent.buffer == asked.received.buffer &&
-         begins_at_buffer(asked.sent) && begins_at_buffer(asked.received);
+bool sides_overlap(const CollectiveArguments& arguments, const Total& sent, const Total& received) {
+  return sent.bytes > 0 && received.bytes > 0 &&
+         arguments.sent.buffer == arguments.received.buffer && begins_at_buffer(arguments.sent) &&
+         begins_at_buffer(arguments.received);
 }
 
 // Whether the MPI refuses those, on the rank that has them, before it sends anything. Open MPI
@@ -203,44 +205,44 @@ bool Part::may_hold_floats() const {
   return word_bytes > 0 && !form->reduces && process().settings.knows_words();
 }
 
-NativeReason judge_call(const Asked& asked, Part& part) {
+NativeReason judge_call(const CollectiveArguments& arguments, Part& part) {
   const Settings& settings = process().settings;
-  part.form = &form_of(asked.call);
+  part.form = &form_of(arguments.call);
   const Form& form = *part.form;
-  if ((settings.collectives.calls & bit_of(asked.call)) == 0) return NativeReason::kNotNamed;
-  if (asked.comm == MPI_COMM_NULL) return NativeReason::kArguments;
-  if (!find_place(asked, part)) return NativeReason::kCommunicator;
-  if (!find_sides(asked, part)) return NativeReason::kArguments;
+  if ((settings.collectives.calls & bit_of(arguments.call)) == 0) return NativeReason::kNotNamed;
+  if (arguments.comm == MPI_COMM_NULL) return NativeReason::kArguments;
+  if (!find_place(arguments, part)) return NativeReason::kCommunicator;
+  if (!find_sides(arguments, part)) return NativeReason::kArguments;
   const int sent_first = part.first_block(form.sent);
   const int received_first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
-  const Total sent = total_of(asked.sent, sent_first, part.sent_blocks);
-  const Total received = total_of(asked.received, received_first, part.received_blocks);
+  const Total sent = total_of(arguments.sent, sent_first, part.sent_blocks);
+  const Total received = total_of(arguments.received, received_first, part.received_blocks);
   if (!sent.valid || !received.valid) return NativeReason::kArguments;
   part.disagrees = sides_disagree(part, sent, received);
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
   // No rank knows what the others send in calls that are taken over by name alone.
-  const bool by_name = taken_over_by_name_alone(asked.call);
+  const bool by_name = taken_over_by_name_alone(arguments.call);
   part.is_open = by_name;
   part.bytes = bytes;
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
     return NativeReason::kBelowThreshold;
   }
-  if (!add_signature(asked.sent, sent_first, part.sent_blocks, part.signature) ||
-      !add_signature(asked.received, received_first, part.received_blocks, part.signature)) {
+  if (!add_signature(arguments.sent, sent_first, part.sent_blocks, part.signature) ||
+      !add_signature(arguments.received, received_first, part.received_blocks, part.signature)) {
     return NativeReason::kArguments;
   }
   if (!part.take(part.signature) && !part.may_hold_floats() && !by_name) {
     return NativeReason::kDtype;
   }
-  if (form.reduces && (!find_reduction(asked.op, part.reduction) ||
+  if (form.reduces && (!find_reduction(arguments.op, part.reduction) ||
                        !is_of_floats_alone(part.reduction, part.signature))) {
     return NativeReason::kReduction;
   }
   if (form.reduces && !settings.codes_reductions()) return NativeReason::kReductionUnderAuto;
-  if (buffers_are_wrong(asked, sent, received)) return NativeReason::kArguments;
-  part.overlaps = sides_overlap(asked, sent, received);
+  if (buffers_are_wrong(arguments, sent, received)) return NativeReason::kArguments;
+  part.overlaps = sides_overlap(arguments, sent, received);
   if (part.overlaps && refuses_overlap(form)) return NativeReason::kArguments;
-  part.traced_name = traced_name(asked.comm);
+  part.traced_name = traced_name(arguments.comm);
   return NativeReason::kCompressed;
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "shim/mpi/observe/plan_log.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/collective_form.h"
 #include "shim/mpi/state/native_reason.h"
 
@@ -75,7 +75,7 @@ struct Part {
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
 // Where signatures match in pairs alone, in calls that are taken over by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.
-NativeReason judge_call(const Asked& asked, Part& part);
+NativeReason judge_call(const CollectiveArguments& arguments, Part& part);
 
 struct Collectives;
 // Chooses its codec by what the communicator's ranks have agreed on, and judges it by that.

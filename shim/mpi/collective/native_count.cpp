@@ -20,35 +20,35 @@ struct Place {
   bool is_leaf = true;  // of a rooted call: gives what every rank does, the root of one group too
 };
 
-bool find_place(const Asked& asked, Place& place) {
+bool find_place(const CollectiveArguments& arguments, Place& place) {
   int inter = 0;
-  if (real().Comm_test_inter(asked.comm, &inter) != MPI_SUCCESS) return false;
-  real().Comm_size(asked.comm, &place.local);
-  real().Comm_rank(asked.comm, &place.own);
+  if (real().Comm_test_inter(arguments.comm, &inter) != MPI_SUCCESS) return false;
+  real().Comm_size(arguments.comm, &place.local);
+  real().Comm_rank(arguments.comm, &place.own);
   place.blocks = place.local;
-  place.is_root = asked.root == place.own;
+  place.is_root = arguments.root == place.own;
   if (inter == 0) return true;
   place.own = 0;
-  place.is_root = asked.root == MPI_ROOT;
-  place.is_leaf = asked.root >= 0;
+  place.is_root = arguments.root == MPI_ROOT;
+  place.is_leaf = arguments.root >= 0;
   MPI_Group group{};
-  real().Comm_remote_group(asked.comm, &group);
+  real().Comm_remote_group(arguments.comm, &group);
   real().Group_size(group, &place.blocks);
   real().Group_free(&group);
   return true;
 }
 
 // MPI_IN_PLACE: what stands in the receive buffer for what would have been sent.
-Total in_place(const Asked& asked, const Place& place) {
-  switch (form_of(asked.call).operation) {
+Total in_place(const CollectiveArguments& arguments, const Place& place) {
+  switch (form_of(arguments.call).operation) {
     case TW_ALLGATHER:
     case TW_GATHER:
-      return total_of(asked.received, place.own, 1);
+      return total_of(arguments.received, place.own, 1);
     case TW_REDUCE_SCATTER:
     case TW_ALLTOALL:
-      return total_of(asked.received, 0, place.local);
+      return total_of(arguments.received, 0, place.local);
     default:
-      return total_of(asked.received, 0, 1);
+      return total_of(arguments.received, 0, 1);
   }
 }
 
@@ -69,17 +69,18 @@ Total total_of(const Side& side, int first, int blocks) {
   return total;
 }
 
-std::uint64_t bytes_given(const Asked& asked) {
-  const Form& form = form_of(asked.call);
+std::uint64_t bytes_given(const CollectiveArguments& arguments) {
+  const Form& form = form_of(arguments.call);
   Place place;
-  if (asked.comm == MPI_COMM_NULL || !find_place(asked, place)) return 0;
-  if (form.operation == TW_BCAST) return place.is_root ? total_of(asked.received, 0, 1).bytes : 0;
+  if (arguments.comm == MPI_COMM_NULL || !find_place(arguments, place)) return 0;
+  if (form.operation == TW_BCAST)
+    return place.is_root ? total_of(arguments.received, 0, 1).bytes : 0;
   const bool gathers = form.received_at == Where::kAtRoot;
   if (form.sent_at == Where::kAtRoot ? !place.is_root : gathers && !place.is_leaf) return 0;
-  if (asked.sent.buffer == MPI_IN_PLACE) return in_place(asked, place).bytes;
-  if (form.sent == Blocks::kOne) return total_of(asked.sent, 0, 1).bytes;
+  if (arguments.sent.buffer == MPI_IN_PLACE) return in_place(arguments, place).bytes;
+  if (form.sent == Blocks::kOne) return total_of(arguments.sent, 0, 1).bytes;
   const bool scatters = form.operation == TW_REDUCE_SCATTER;
-  return total_of(asked.sent, 0, scatters ? place.local : place.blocks).bytes;
+  return total_of(arguments.sent, 0, scatters ? place.local : place.blocks).bytes;
 }
 
 KindKey kind_key_of(const Part& part) {
@@ -103,7 +104,7 @@ void log_native(NativeReason why, const Part& part) {
 
 }  // namespace
 
-void count_native(NativeReason why, const Asked& asked, const Part& part) {
+void count_native(NativeReason why, const CollectiveArguments& arguments, const Part& part) {
   if (plans_are_logged) [[unlikely]]
     log_native(why, part);
   Counters& counters = process().counters;
@@ -111,9 +112,9 @@ void count_native(NativeReason why, const Asked& asked, const Part& part) {
   counters.collectives[reason].fetch_add(1, std::memory_order_relaxed);
   const bool wanted = is_traced() || !process().settings.report.empty();
   const bool may_be_asked = wanted && why != NativeReason::kArguments;
-  const std::uint64_t bytes = may_be_asked ? bytes_given(asked) : 0;
+  const std::uint64_t bytes = may_be_asked ? bytes_given(arguments) : 0;
   counters.native_bytes[reason].fetch_add(bytes, std::memory_order_relaxed);
-  if (is_traced()) trace_native(asked, why, bytes);
+  if (is_traced()) trace_native(arguments, why, bytes);
 }
 
 }  // namespace thinwire::mpi

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/pool.h"
 
 namespace thinwire::mpi {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 

@@ -39,8 +39,8 @@ std::shared_ptr<Worker> worker() {
 // and waits for no other. It may outlive the program's communicator.
 class PersistentCollective : public Persistent {
  public:
-  PersistentCollective(const Asked& asked, const Part& part)
-      : started_(asked, part, Started::Ends::kWithItsOwner) {}
+  PersistentCollective(const CollectiveArguments& arguments, const Part& part)
+      : started_(arguments, part, Started::Ends::kWithItsOwner) {}
 
   ~PersistentCollective() override {
     if (const auto of = thread_of_.lock()) of->let_thread_go();
@@ -77,19 +77,19 @@ class PersistentCollective : public Persistent {
   std::weak_ptr<Worker> thread_of_;  // that holds one for this
 };
 
-NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
-  const NativeReason why = judge_call(asked, part);
+NativeReason judge_init(const CollectiveArguments& arguments, Part& part, Collectives*& kept) {
+  const NativeReason why = judge_call(arguments, part);
   if (why != NativeReason::kCompressed) return why;
-  kept = known_collectives(asked.comm);
+  kept = known_collectives(arguments.comm);
   if (kept == nullptr || is_wanted(kept) || kept->why == NativeReason::kNotKnown) {
-    kept = &collectives_of(asked.comm);
+    kept = &collectives_of(arguments.comm);
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
   const NativeReason by_codec = judge_codec(*kept, part);
   if (by_codec != NativeReason::kCompressed) return by_codec;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
-  return plan_persistent(asked, part, *kept);
+  return plan_persistent(arguments, part, *kept);
 }
 
 // The program's handle: a request of the MPI's own that is never started.
@@ -99,17 +99,17 @@ int make_token(const Collectives& kept, MPI_Request* request) {
 
 }  // namespace
 
-std::optional<int> persist(const Asked& asked, MPI_Request* request) {
+std::optional<int> persist(const CollectiveArguments& arguments, MPI_Request* request) {
   Part part;
   Collectives* kept = nullptr;
-  NativeReason why = judge_init(asked, part, kept);
+  NativeReason why = judge_init(arguments, part, kept);
   if (why == NativeReason::kCompressed && request != nullptr) {
-    auto made = std::make_unique<PersistentCollective>(asked, part);
+    auto made = std::make_unique<PersistentCollective>(arguments, part);
     if (!made->has_thread(*kept)) {
       why = NativeReason::kNoThread;
     } else if (made->open(*kept) == TW_OK) {
       const int error = make_token(*kept, request);
-      if (error != MPI_SUCCESS) return raise(asked.comm, error);
+      if (error != MPI_SUCCESS) return raise(arguments.comm, error);
       add_persistent(*request, std::move(made));
       return MPI_SUCCESS;
     } else {
@@ -117,8 +117,8 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
       why = NativeReason::kSettingsDiffer;
     }
   }
-  count_native(why, asked, part);
-  if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
+  count_native(why, arguments, part);
+  if (why == NativeReason::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
   return std::nullopt;
 }
 

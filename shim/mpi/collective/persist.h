@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "shim/mpi/collective/take_over.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
@@ -13,11 +13,12 @@ namespace thinwire::mpi {
 // every rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
 // initialisation do, and makes what a communicator needs. Buffers must stay until the
 // request is freed, as MPI has it.
-std::optional<int> persist(const Asked& asked, MPI_Request* request);
+std::optional<int> persist(const CollectiveArguments& arguments, MPI_Request* request);
 
-inline std::optional<int> persist_if_wanted(const Asked& asked, MPI_Request* request) {
+inline std::optional<int> persist_if_wanted(const CollectiveArguments& arguments,
+                                            MPI_Request* request) {
   if (!may_take_over()) return std::nullopt;
-  return persist(asked, request);
+  return persist(arguments, request);
 }
 
 // Waits for all that were started; before the MPI ends.

@@ -76,8 +76,9 @@ bool is_guessed(const Collectives& kept) {
   return !lies_on_one_node(kept) && !choose::is_vouched_for(kept.link);
 }
 
-NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
-  tw_collective collective = describe(asked, part, kept.planned);
+NativeReason ask_as_agreed(const CollectiveArguments& arguments, const Part& part,
+                           Collectives& kept) {
+  tw_collective collective = describe(arguments, part, kept.planned);
   collective.flags |= TW_AS_AGREED;
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
@@ -89,12 +90,13 @@ NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& ke
 }
 
 // Both are asked: the costs of both are then wanted.
-NativeReason ask_of_either(const Asked& asked, const Part& part, Collectives& kept) {
+NativeReason ask_of_either(const CollectiveArguments& arguments, const Part& part,
+                           Collectives& kept) {
   Part of_f32 = part, of_f64 = part;
   of_f32.take(kOfF32);
   of_f64.take(kOfF64);
-  const NativeReason first = ask_as_agreed(asked, of_f32, kept);
-  const NativeReason second = ask_as_agreed(asked, of_f64, kept);
+  const NativeReason first = ask_as_agreed(arguments, of_f32, kept);
+  const NativeReason second = ask_as_agreed(arguments, of_f64, kept);
   for (const NativeReason why : {NativeReason::kCostUnknown, NativeReason::kCompressed}) {
     if (first == why || second == why) return why;
   }
@@ -119,26 +121,27 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
   return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
 
-NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept) {
+NativeReason plan_started(const CollectiveArguments& arguments, const Part& part,
+                          Collectives& kept) {
   ++kept.calls;
   const NativeReason why =
-      part.is_open ? ask_of_either(asked, part, kept) : ask_as_agreed(asked, part, kept);
+      part.is_open ? ask_of_either(arguments, part, kept) : ask_as_agreed(arguments, part, kept);
   const bool is_link_due = why == NativeReason::kNoLink && kept.calls >= kept.next_agreement;
   if (why == NativeReason::kCostUnknown || is_link_due) want_costs(kept);
   return why;
 }
 
-NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept) {
+NativeReason plan_persistent(const CollectiveArguments& arguments, Part& part, Collectives& kept) {
   ++kept.calls;
   if (part.is_open) {
     wait_for_started(kept);
     if (!agree_on_signature(part, kept.queue)) return NativeReason::kDtype;
   }
-  const NativeReason why = ask_as_agreed(asked, part, kept);
+  const NativeReason why = ask_as_agreed(arguments, part, kept);
   const bool is_link_due = why == NativeReason::kNoLink && kept.calls >= kept.next_agreement;
   if (why != NativeReason::kCostUnknown && !is_link_due) return why;
   settle_costs(kept);
-  return ask_as_agreed(asked, part, kept);
+  return ask_as_agreed(arguments, part, kept);
 }
 
 }  // namespace thinwire::mpi

@@ -29,10 +29,11 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 //
 // kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
 // is open the call is taken over if it pays for one type of floats that it may turn out to be.
-NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept);
+NativeReason plan_started(const CollectiveArguments& arguments, const Part& part,
+                          Collectives& kept);
 
 // Plans a persistent call, at its initialisation, which may wait: an open signature is agreed on,
 // and a missing cost is learned. Its starts, whose order is each rank's own, then decide nothing.
-NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept);
+NativeReason plan_persistent(const CollectiveArguments& arguments, Part& part, Collectives& kept);
 
 }  // namespace thinwire::mpi

@@ -15,38 +15,38 @@
 namespace thinwire::mpi {
 namespace {
 
-NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
-  const NativeReason why = judge_call(asked, part);
+NativeReason judge_start(const CollectiveArguments& arguments, Part& part, Collectives*& kept) {
+  const NativeReason why = judge_call(arguments, part);
   watch_link(part);
   if (why != NativeReason::kCompressed) return why;
-  kept = known_collectives(asked.comm);
+  kept = known_collectives(arguments.comm);
   // A communicator cannot be made here: whoever waits for nobody must not wait for that.
   if (kept == nullptr) {
-    want_collectives_of(asked.comm);
+    want_collectives_of(arguments.comm);
     return NativeReason::kNotYet;
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
   const NativeReason by_codec = judge_codec(*kept, part);
   if (by_codec != NativeReason::kCompressed) return by_codec;
   if (!kept->threads) return NativeReason::kNoThreads;
-  const NativeReason by_plan = plan_started(asked, part, *kept);
+  const NativeReason by_plan = plan_started(arguments, part, *kept);
   return by_plan == NativeReason::kCompressed ? judge_thread(*kept) : by_plan;
 }
 
 }  // namespace
 
-std::optional<int> start(const Asked& asked, MPI_Request* request) {
+std::optional<int> start(const CollectiveArguments& arguments, MPI_Request* request) {
   Part part;
   Collectives* kept = nullptr;
-  const NativeReason why = judge_start(asked, part, kept);
+  const NativeReason why = judge_start(arguments, part, kept);
   if (why != NativeReason::kCompressed || request == nullptr) {
-    count_native(why, asked, part);
-    if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
+    count_native(why, arguments, part);
+    if (why == NativeReason::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
     return std::nullopt;
   }
-  auto started = std::make_unique<Started>(asked, part, Started::Ends::kWithItsRequest);
+  auto started = std::make_unique<Started>(arguments, part, Started::Ends::kWithItsRequest);
   const int error = started->begin(kept->worker, kept->queue, request);
-  if (error != MPI_SUCCESS) return raise(asked.comm, error);
+  if (error != MPI_SUCCESS) return raise(arguments.comm, error);
   started.release();
   return MPI_SUCCESS;
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "shim/mpi/collective/take_over.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
@@ -12,13 +12,14 @@ namespace thinwire::mpi {
 // where the MPI is to start it. It is taken over where a blocking one would, by what blocking ones
 // before it have made and agreed on, and where every rank may call the MPI from several threads,
 // and has one to run it. Buffers must stay until the request is complete, as MPI has it.
-std::optional<int> start(const Asked& asked, MPI_Request* request);
+std::optional<int> start(const CollectiveArguments& arguments, MPI_Request* request);
 
-inline std::optional<int> start_if_wanted(const Asked& asked, MPI_Request* request) {
+inline std::optional<int> start_if_wanted(const CollectiveArguments& arguments,
+                                          MPI_Request* request) {
   if (is_captured()) [[unlikely]]
-    capture_collective(asked);
+    capture_collective(arguments);
   if (!may_take_over()) return std::nullopt;
-  return start(asked, request);
+  return start(arguments, request);
 }
 
 }  // namespace thinwire::mpi

@@ -16,12 +16,12 @@ extern "C" int thinwire_collective_cancel(void*, int) { return MPI_ERR_REQUEST; 
 
 }  // namespace
 
-Started::Started(const Asked& asked, const Part& part, Ends ends)
-    : asked_(asked), part_(part), ends_(ends) {
-  types_.own_those_of(asked_.sent, part.sent_blocks);
-  types_.own_those_of(asked_.received, part.received_blocks);
-  lists_.own_those_of(asked_.sent, part.sent_blocks > 0 ? part.ranks : 0);
-  lists_.own_those_of(asked_.received, part.received_blocks > 0 ? part.ranks : 0);
+Started::Started(const CollectiveArguments& arguments, const Part& part, Ends ends)
+    : arguments_(arguments), part_(part), ends_(ends) {
+  types_.own_those_of(arguments_.sent, part.sent_blocks);
+  types_.own_those_of(arguments_.received, part.received_blocks);
+  lists_.own_those_of(arguments_.sent, part.sent_blocks > 0 ? part.ranks : 0);
+  lists_.own_those_of(arguments_.received, part.received_blocks > 0 ? part.ranks : 0);
 }
 
 // MPICH 4.0 calls this and the next with its lock held: they must do nothing that takes it.
@@ -54,9 +54,9 @@ void Started::run(CallQueue& queue, Pace::Who who) {
   ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
   int error = MPI_ERR_INTERN;
   try {
-    tw_collective collective = describe(asked_, part_, queue.lists);
+    tw_collective collective = describe(arguments_, part_, queue.lists);
     collective.flags |= TW_AS_AGREED;  // plan.h says why
-    error = run_described(asked_, part_, collective, queue);
+    error = run_described(arguments_, part_, collective, queue);
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
   } catch (...) {

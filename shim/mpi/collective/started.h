@@ -10,7 +10,7 @@
 #include "shim/mpi/collective/owned_lists.h"
 #include "shim/mpi/collective/worker.h"
 #include "shim/mpi/native/owned_types.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
@@ -21,7 +21,7 @@ class Started {
     kWithItsRequest,  // begun once, and deletes itself
     kWithItsOwner,    // begun again and again, never before it is complete
   };
-  Started(const Asked& asked, const Part& part, Ends ends);
+  Started(const CollectiveArguments& arguments, const Part& part, Ends ends);
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
@@ -34,7 +34,7 @@ class Started {
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
 
-  Asked asked_;
+  CollectiveArguments arguments_;
   Part part_;
   Ends ends_;
   MPI_Request request_{};

@@ -24,12 +24,12 @@ void watch_link(const Part& part) {
   }
 }
 
-std::optional<int> take_over(const Asked& asked, CallClock& clock) {
+std::optional<int> take_over(const CollectiveArguments& arguments, CallClock& clock) {
   Part part;
-  NativeReason why = judge_call(asked, part);
+  NativeReason why = judge_call(arguments, part);
   watch_link(part);
   if (why == NativeReason::kCompressed) {
-    Collectives& kept = collectives_of(asked.comm);
+    Collectives& kept = collectives_of(arguments.comm);
     why = kept.why;
     if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue) &&
         !part.may_hold_floats()) {
@@ -37,22 +37,22 @@ std::optional<int> take_over(const Asked& asked, CallClock& clock) {
     }
     if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
     if (why == NativeReason::kCompressed) {
-      tw_collective collective = describe(asked, part, kept.queue.lists);
+      tw_collective collective = describe(arguments, part, kept.queue.lists);
       why = plan_blocking(part, collective, kept, clock);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
         clock.start();
-        const int error = clock.ended(run_described(asked, part, collective, kept.queue));
+        const int error = clock.ended(run_described(arguments, part, collective, kept.queue));
         clock.stop();
-        return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
+        return error == MPI_SUCCESS ? MPI_SUCCESS : raise(arguments.comm, error);
       }
     }
   }
-  count_native(why, asked, part);
+  count_native(why, arguments, part);
   // The others may take it over or not: this rank can do neither without a risk for the data.
-  if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
-  make_if_wanted(asked.comm);
+  if (why == NativeReason::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
+  make_if_wanted(arguments.comm);
   clock.start();
   return std::nullopt;
 }

@@ -8,7 +8,7 @@
 
 #include "shim/mpi/collective/call_clock.h"
 #include "shim/mpi/observe/capture.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {
@@ -36,14 +36,15 @@ void watch_link(const Part& part);
 // of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
 // may be taken over makes what is kept with it. Where the MPI's own call is to be timed `clock`
 // runs on return.
-std::optional<int> take_over(const Asked& asked, CallClock& clock);
+std::optional<int> take_over(const CollectiveArguments& arguments, CallClock& clock);
 
-inline std::optional<int> take_over_if_wanted(const Asked& asked, CallClock& clock) {
+inline std::optional<int> take_over_if_wanted(const CollectiveArguments& arguments,
+                                              CallClock& clock) {
   note_wait();
   if (is_captured()) [[unlikely]]
-    capture_collective(asked);
+    capture_collective(arguments);
   if (!may_take_over()) return std::nullopt;
-  return take_over(asked, clock);
+  return take_over(arguments, clock);
 }
 
 }  // namespace thinwire::mpi

@@ -1,5 +1,6 @@
 // The signatures of collectives in the mould of MPI's own, for tables that are compiled for int and
-// for large counts: of each its parameters, what it passes on, and the sides of an Asked.
+// for large counts: of each its parameters, what it passes on, and the sides of
+// CollectiveArguments.
 #pragma once
 
 // What calls share of their parameters, and of what they pass on: blocks of one size, of sizes of

@@ -86,8 +86,9 @@ int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool
 
 }  // namespace thinwire::mpi
 
-// Leaves the call where it is compressed as a whole; the arguments are those of an Asked. Else the
-// MPI's own, which follows, is timed up to the end where that is wanted.
+// Leaves the call where it is compressed as a whole; the arguments are those of
+// CollectiveArguments. Else the MPI's own, which follows, is timed up to the end where that is
+// wanted.
 #define THINWIRE_TAKE_OVER(...) \
   CallClock clock;              \
   if (const auto done = take_over_if_wanted({__VA_ARGS__}, clock)) return *done

@@ -35,7 +35,8 @@ Found look_until_found(MPI_Comm comm, int source, int tag, Take take) {
   }
 }
 
-// Asked by every probe first. Receives that the program freed go on here whatever is probed.
+// CollectiveArguments by every probe first. Receives that the program freed go on here whatever is
+// probed.
 bool untouched(MPI_Comm comm, int source) {
   give_up_guard();
   progress_orphans();

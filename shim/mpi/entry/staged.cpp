@@ -18,9 +18,9 @@ bool is_rooted(const Form& form) {
          form.received_at == Where::kAtRoot;
 }
 
-Role role_in(const Asked& asked) {
-  const bool rooted = is_rooted(form_of(asked.call));
-  return rooted ? role_of(asked.root, asked.comm) : Role{true, true};
+Role role_in(const CollectiveArguments& arguments) {
+  const bool rooted = is_rooted(form_of(arguments.call));
+  return rooted ? role_of(arguments.root, arguments.comm) : Role{true, true};
 }
 
 bool takes_part(Where where, const Form& form, const Role& role) {
@@ -85,11 +85,11 @@ struct StagedCollective::Extent {
   int sent = 0, received = 0, received_first = 0;
   bool casts = false;  // the root of a broadcast, which reads what the others write
 
-  explicit Extent(const Asked& asked) {
-    const Form& form = form_of(asked.call);
-    const Role role = role_in(asked);
-    const int many = blocks_in(form, asked.comm);
-    const bool in_place = asked.sent.buffer == MPI_IN_PLACE;
+  explicit Extent(const CollectiveArguments& arguments) {
+    const Form& form = form_of(arguments.call);
+    const Role role = role_in(arguments);
+    const int many = blocks_in(form, arguments.comm);
+    const bool in_place = arguments.sent.buffer == MPI_IN_PLACE;
     casts = form.call == CollectiveCall::kBcast && role.is_root;
     if (takes_part(form.sent_at, form, role) && !in_place) {
       sent = form.sent == Blocks::kOne ? 1 : many;
@@ -98,28 +98,30 @@ struct StagedCollective::Extent {
     // What is reduced in place is as long as what would have been sent.
     const bool whole = form.operation == TW_REDUCE_SCATTER && in_place;
     received = form.received == Blocks::kOne && !whole ? 1 : many;
-    if (received == 1 && asked.received.counts.is_list() && !whole) {
-      real().Comm_rank(asked.comm, &received_first);
+    if (received == 1 && arguments.received.counts.is_list() && !whole) {
+      real().Comm_rank(arguments.comm, &received_first);
     }
   }
 };
 
-StagedCollective::StagedCollective(const Asked& asked, bool reads_received)
-    : StagedCollective(asked, reads_received, Extent(asked)) {}
+StagedCollective::StagedCollective(const CollectiveArguments& arguments, bool reads_received)
+    : StagedCollective(arguments, reads_received, Extent(arguments)) {}
 
-Asked StagedCollective::with_own_types(Asked asked, const Extent& extent) {
-  types_.own_those_of(asked.sent, extent.sent);
-  types_.own_those_of(asked.received, extent.received_first + extent.received);
-  return asked;
+CollectiveArguments StagedCollective::with_own_types(CollectiveArguments arguments,
+                                                     const Extent& extent) {
+  types_.own_those_of(arguments.sent, extent.sent);
+  types_.own_those_of(arguments.received, extent.received_first + extent.received);
+  return arguments;
 }
 
-StagedCollective::StagedCollective(const Asked& asked, bool reads_received, const Extent& extent)
-    : asked_(with_own_types(asked, extent)),
-      sent_(asked.sent.buffer, blocks_of(asked_.sent, 0, extent.sent)),
-      received_(asked.received.buffer,
-                blocks_of(asked_.received, extent.received_first, extent.received)),
-      errors_(error_target(asked.comm)),
-      reads_received_(reads_received || extent.casts || asked.sent.buffer == MPI_IN_PLACE),
+StagedCollective::StagedCollective(const CollectiveArguments& arguments, bool reads_received,
+                                   const Extent& extent)
+    : arguments_(with_own_types(arguments, extent)),
+      sent_(arguments.sent.buffer, blocks_of(arguments_.sent, 0, extent.sent)),
+      received_(arguments.received.buffer,
+                blocks_of(arguments_.received, extent.received_first, extent.received)),
+      errors_(error_target(arguments.comm)),
+      reads_received_(reads_received || extent.casts || arguments.sent.buffer == MPI_IN_PLACE),
       writes_(!extent.casts),
       prepared_(sent_.prepare(false, received_.address())) {
   if (prepared_ == MPI_SUCCESS) prepared_ = received_.prepare(false, sent_.address());
@@ -136,10 +138,10 @@ int StagedCollective::finish() {
   return error == MPI_SUCCESS ? MPI_SUCCESS : raise(errors_->comm(), error);
 }
 
-int stage_collective(const Asked& asked, bool reads_received, bool load,
+int stage_collective(const CollectiveArguments& arguments, bool reads_received, bool load,
                      StagedCollectivePointer& staged) {
-  auto made = std::make_shared<StagedCollective>(asked, reads_received);
-  if (made->prepared() != MPI_SUCCESS) return raise(asked.comm, made->prepared());
+  auto made = std::make_shared<StagedCollective>(arguments, reads_received);
+  if (made->prepared() != MPI_SUCCESS) return raise(arguments.comm, made->prepared());
   const int error = load ? made->load() : MPI_SUCCESS;
   if (error == MPI_SUCCESS) staged = std::move(made);
   return error;

@@ -8,7 +8,7 @@
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/substitute.h"
 #include "shim/mpi/native/owned_types.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
@@ -16,7 +16,7 @@ class StagedCollective : public Staged {
  public:
   // `reads_received`: the call leaves some of what it could write. Takes the host memory; where it
   // cannot, says so in the log and in prepared().
-  StagedCollective(const Asked& asked, bool reads_received);
+  StagedCollective(const CollectiveArguments& arguments, bool reads_received);
 
   // An MPI error code.
   int prepared() const { return prepared_; }
@@ -31,11 +31,11 @@ class StagedCollective : public Staged {
 
  private:
   struct Extent;
-  StagedCollective(const Asked& asked, bool reads_received, const Extent& extent);
-  Asked with_own_types(Asked asked, const Extent& extent);
+  StagedCollective(const CollectiveArguments& arguments, bool reads_received, const Extent& extent);
+  CollectiveArguments with_own_types(CollectiveArguments arguments, const Extent& extent);
 
   OwnedTypes types_;
-  Asked asked_;
+  CollectiveArguments arguments_;
   Substitute sent_, received_;
   ErrorTargetPointer errors_;
   bool reads_received_;
@@ -46,7 +46,7 @@ using StagedCollectivePointer = std::shared_ptr<StagedCollective>;
 
 // Host memory for a call, in `staged`, filled with `load`. A scan is asked for as an Allreduce,
 // which has its sides. Returns what went wrong, raised.
-int stage_collective(const Asked& asked, bool reads_received, bool load,
+int stage_collective(const CollectiveArguments& arguments, bool reads_received, bool load,
                      StagedCollectivePointer& staged);
 
 // What the MPI is to be given in the place of the call's buffers.

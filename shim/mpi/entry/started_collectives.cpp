@@ -7,17 +7,17 @@
 #include "shim/mpi/entry/staged.h"
 
 // MPI_<name> with these parameters; `attempt` may leave the call, `keeps` takes what is staged, and
-// `asked` and `reads` are what stage_collective() takes; the rest are the buffers. Such calls are
+// `whole` and `reads` are what stage_collective() takes; the rest are the buffers. Such calls are
 // in no table of native/real.h: each finds the MPI's own at its first use.
 #define STAGE(...) STAGE_EXPANDED(__VA_ARGS__)
-#define STAGE_EXPANDED(name, parameters, arguments, attempt, loads, keeps, reads, asked, ...)   \
+#define STAGE_EXPANDED(name, parameters, arguments, attempt, loads, keeps, reads, whole, ...)   \
   extern "C" int MPI_##name parameters {                                                        \
     using namespace thinwire::mpi;                                                              \
     attempt;                                                                                    \
     static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
     StagedCollectivePointer staged;                                                             \
     if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                         \
-      const int error = stage_collective(asked, reads, loads, staged);                          \
+      const int error = stage_collective(whole, reads, loads, staged);                          \
       if (error != MPI_SUCCESS) return error;                                                   \
       redirect(*staged, __VA_ARGS__);                                                           \
     }                                                                                           \
@@ -27,18 +27,19 @@
   }                                                                                             \
   THINWIRE_ALSO_PMPI(name)
 
-#define ASKED(signature, call) (Asked{CollectiveCall::call, comm, signature##_SIDES})
+#define ARGUMENTS(signature, call) \
+  (CollectiveArguments{CollectiveCall::call, comm, signature##_SIDES})
 #define TAKE_OVER(how, signature, call) \
-  if (const auto done = how(ASKED(signature, call), request)) return *done
+  if (const auto done = how(ARGUMENTS(signature, call), request)) return *done
 
 #define BOTH(nonblocking, persistent, signature, start, persist, reads, call, ...)            \
   STAGE(CALL(nonblocking), (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request),    \
         (signature##_ARGUMENTS, comm, request), start, true, keep_started, reads,             \
-        ASKED(signature, call), __VA_ARGS__);                                                 \
+        ARGUMENTS(signature, call), __VA_ARGS__);                                             \
   STAGE(CALL(persistent),                                                                     \
         (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request),        \
         (signature##_ARGUMENTS, comm, info, request), persist, false, keep_persistent, reads, \
-        ASKED(signature, call), __VA_ARGS__)
+        ARGUMENTS(signature, call), __VA_ARGS__)
 
 // A non-blocking call, and the persistent one of MPI 4.
 #define STARTED(nonblocking, persistent, signature, call, ...)                          \

@@ -203,13 +203,13 @@ void offer(const void* buffer, MPI_Count count, MPI_Datatype type, bool device,
 }
 
 // The side that this rank gives, if its blocks lie one after the other; else nullptr.
-const Side* side_given(const Asked& asked, int rank) {
-  const Form& form = form_of(asked.call);
-  if (form.operation == TW_BCAST) return rank == asked.root ? &asked.received : nullptr;
-  if (form.sent_at == Where::kAtRoot && rank != asked.root) return nullptr;
-  const bool in_place = asked.sent.buffer == MPI_IN_PLACE;
+const Side* side_given(const CollectiveArguments& arguments, int rank) {
+  const Form& form = form_of(arguments.call);
+  if (form.operation == TW_BCAST) return rank == arguments.root ? &arguments.received : nullptr;
+  if (form.sent_at == Where::kAtRoot && rank != arguments.root) return nullptr;
+  const bool in_place = arguments.sent.buffer == MPI_IN_PLACE;
   const bool reduces_in_place = in_place && form.reduces && form.sent == Blocks::kOne;
-  const Side& side = reduces_in_place ? asked.received : asked.sent;
+  const Side& side = reduces_in_place ? arguments.received : arguments.sent;
   const bool in_one_piece = side.types == nullptr && !side.counts.is_list();
   return in_one_piece && side.buffer != MPI_IN_PLACE ? &side : nullptr;
 }
@@ -222,22 +222,22 @@ void capture_message(const Outgoing& message, int world_rank) {
   offer(message.buffer, message.count, message.type, message.on_device, 0, said);
 }
 
-void capture_collective(const Asked& asked) {
+void capture_collective(const CollectiveArguments& arguments) {
   int inter = 0, rank = 0, ranks = 0;
-  if (asked.comm == MPI_COMM_NULL || real().Comm_test_inter(asked.comm, &inter) != MPI_SUCCESS ||
-      inter != 0) {
+  if (arguments.comm == MPI_COMM_NULL ||
+      real().Comm_test_inter(arguments.comm, &inter) != MPI_SUCCESS || inter != 0) {
     return;
   }
-  real().Comm_rank(asked.comm, &rank);
-  real().Comm_size(asked.comm, &ranks);
-  const Side* const side = side_given(asked, rank);
+  real().Comm_rank(arguments.comm, &rank);
+  real().Comm_size(arguments.comm, &ranks);
+  const Side* const side = side_given(arguments, rank);
   if (side == nullptr || side->counts.count(0) <= 0 || side->type == MPI_DATATYPE_NULL) return;
-  const bool many = form_of(asked.call).sent == Blocks::kOneEach && side == &asked.sent;
+  const bool many = form_of(arguments.call).sent == Blocks::kOneEach && side == &arguments.sent;
   const MPI_Count count = side->counts.count(0) * (many ? ranks : 1);
-  const std::string said =
-      std::string("\"operation\": \"") + form_of(asked.call).name + "\"" + name_as_json(asked.comm);
+  const std::string said = std::string("\"operation\": \"") + form_of(arguments.call).name + "\"" +
+                           name_as_json(arguments.comm);
   offer(side->buffer, count, side->type, on_device(side->buffer, count, side->type),
-        static_cast<std::uint32_t>(asked.call) + 1, said);
+        static_cast<std::uint32_t>(arguments.call) + 1, said);
 }
 
 }  // namespace thinwire::mpi

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/outgoing.h"
 #include "shim/mpi/state/pool.h"
 
@@ -32,6 +32,6 @@ void capture_message(const Outgoing& message, int world_rank);
 
 // Captures what this rank gives to a blocking or a non-blocking collective, if that lies in one
 // piece.
-void capture_collective(const Asked& asked);
+void capture_collective(const CollectiveArguments& arguments);
 
 }  // namespace thinwire::mpi

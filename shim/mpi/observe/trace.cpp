@@ -189,15 +189,15 @@ void trace_message(MPI_Comm comm, tw_peer place, int world_rank, const CodecUse&
   last.cell->add(event, writers());
 }
 
-void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes) {
+void trace_native(const CollectiveArguments& arguments, NativeReason why, std::uint64_t bytes) {
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   constexpr std::uint32_t kNoCodec = 0xff;
-  const CellKey key{static_cast<std::uint32_t>(asked.call) + 1,
+  const CellKey key{static_cast<std::uint32_t>(arguments.call) + 1,
                     0,
                     kNoCodec,
                     static_cast<std::uint32_t>(why),
-                    traced_name(asked.comm),
+                    traced_name(arguments.comm),
                     -1};
   recorder->cells.of(key).add({bytes, bytes, 0, 0}, writers());
 }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "shim/common/trace/cells.h"
-#include "shim/mpi/state/asked.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/native_reason.h"
 #include "shim/mpi/state/outgoing.h"
 #include "shim/mpi/state/settings.h"
@@ -51,7 +51,7 @@ void trace_message(MPI_Comm comm, tw_peer place, int world_rank, const CodecUse&
                    std::uint32_t reason, const Event& event);
 
 // A collective that stays the MPI's own.
-void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes);
+void trace_native(const CollectiveArguments& arguments, NativeReason why, std::uint64_t bytes);
 
 // The communicator's name, for a call that may end when the communicator is no more.
 std::uint32_t traced_name(MPI_Comm comm);

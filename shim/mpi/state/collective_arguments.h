@@ -75,7 +75,7 @@ struct Side {
   MPI_Datatype type_of(int block) const { return types != nullptr ? types[block] : type; }
 };
 
-struct Asked {
+struct CollectiveArguments {
   CollectiveCall call{};
   MPI_Comm comm{};
   Side sent{};
