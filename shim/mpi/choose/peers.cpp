@@ -10,7 +10,7 @@
 
 namespace thinwire::mpi {
 
-std::atomic<std::uint64_t> stashed_messages{0};
+std::atomic<std::uint64_t> early_message_count{0};
 
 namespace {
 
@@ -118,7 +118,7 @@ Peer keep(CommFacts& facts, int rank, Peer peer) {
 
 }  // namespace
 
-CommFacts::~CommFacts() { stashed_messages -= stash.size(); }
+CommFacts::~CommFacts() { early_message_count -= early_messages.size(); }
 
 void keep_facts(MPI_Comm comm, CommFacts* facts) {
   real().Comm_set_attr(comm, g_keyval.get(), facts);

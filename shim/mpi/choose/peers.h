@@ -30,18 +30,18 @@ struct KnownPeer {
 };
 
 class ErrorTarget;
-class Probed;
+class EarlyMessage;
 
-// How many messages lie in the stashes of all communicators.
-extern std::atomic<std::uint64_t> stashed_messages;
+// How many early messages (message/early_messages.h) all communicators keep.
+extern std::atomic<std::uint64_t> early_message_count;
 
 // Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
 // this process talks to, not with the communicator.
 struct CommFacts {
   std::mutex mutex;  // guards all below; nothing that raises errors is called under it
   std::unordered_map<int, KnownPeer> peers;
-  std::deque<std::shared_ptr<Probed>> stash;  // per source in order of arrival
-  std::shared_ptr<ErrorTarget> errors;        // once a receive was pending
+  std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
+  std::shared_ptr<ErrorTarget> errors;                       // once a receive was pending
   ~CommFacts();
 };
 

@@ -35,7 +35,7 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) 
 }
 
 bool receives_untouched(const Incoming& message) {
-  return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
+  return !message.on_device && early_message_count.load(std::memory_order_acquire) == 0 &&
          !may_be_pulled() &&
          !needs_continuation(message, message_bytes(message.count, message.type));
 }

@@ -40,15 +40,15 @@ int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire);
 int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int tag,
                MPI_Request* request);
 
-// As MPI_Irecv; `*request` gets a continuation where the message may come compressed or lies in a
-// stash.
+// As MPI_Irecv; `*request` gets a continuation where the message may come compressed or is an
+// early one.
 int nonblocking_receive(const Incoming& message, MPI_Request* request);
 
 // Receives a message that a probe has taken, blocking or as MPI_Irecv would; needs the receive's
 // buffer, count, type and communicator only.
-int receive_probed(Probed& probed, const Incoming& message, MPI_Status* status);
-int receive_probed_later(const std::shared_ptr<Probed>& probed, const Incoming& message,
-                         MPI_Request* request);
+int receive_early(EarlyMessage& early, const Incoming& message, MPI_Status* status);
+int receive_early_later(const std::shared_ptr<EarlyMessage>& early, const Incoming& message,
+                        MPI_Request* request);
 
 // As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds.
 int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status);

@@ -66,7 +66,7 @@ int receive_init(const Incoming& message, MPI_Request* request) {
   const int error = real().Recv_init(plain_buffer(message), message.count, message.type,
                                      message.source, message.tag, message.comm, request);
   if (error != MPI_SUCCESS || !shim_is_active()) return error;
-  // Small ones too: a probe may have pulled their message into a stash when they are started.
+  // Small ones too: a probe may have pulled their message out of the MPI when they are started.
   if (!must_be_staged(message.on_device) && !may_receive_compressed(message.comm, message.source)) {
     return error;
   }

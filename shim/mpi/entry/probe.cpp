@@ -6,7 +6,7 @@
 
 #include "shim/mpi/entry/nonblocking.h"
 #include "shim/mpi/message/deliver.h"
-#include "shim/mpi/message/stash.h"
+#include "shim/mpi/message/early_messages.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
 #include "shim/mpi/state/fast_path.h"
@@ -20,7 +20,7 @@ namespace {
 // A message that MPI_Mprobe handed out under a token of ours.
 struct HandedOut {
   Token token;
-  std::shared_ptr<Probed> probed;
+  std::shared_ptr<EarlyMessage> early;
 };
 
 std::mutex g_handed_out_mutex;
@@ -45,15 +45,15 @@ bool untouched(MPI_Comm comm, int source) {
 
 // The MPI's own handle ends where the message's size is asked for, and the program's must not.
 MPI_Message hand_out(Found& found) {
-  if (!found.probed) return found.handle;
-  HandedOut one{make_token(), std::move(found.probed)};
+  if (!found.early) return found.handle;
+  HandedOut one{make_token(), std::move(found.early)};
   const MPI_Message handle = one.token.message;
   const std::lock_guard lock(g_handed_out_mutex);
   g_handed_out.emplace(handle, std::move(one));
   return handle;
 }
 
-std::shared_ptr<Probed> redeem(MPI_Message handle) {
+std::shared_ptr<EarlyMessage> redeem(MPI_Message handle) {
   HandedOut one;
   {
     const std::lock_guard lock(g_handed_out_mutex);
@@ -63,7 +63,7 @@ std::shared_ptr<Probed> redeem(MPI_Message handle) {
     g_handed_out.erase(found);
   }
   spend_token(one.token);
-  return one.probed;
+  return one.early;
 }
 
 }  // namespace
@@ -111,27 +111,27 @@ THINWIRE_ALSO_PMPI(Mprobe);
 namespace {
 
 // Of the MPI's own messages the communicator is not known here.
-Incoming incoming(void* buffer, MPI_Count count, MPI_Datatype type, const Probed* probed) {
-  const MPI_Comm comm = probed == nullptr ? MPI_COMM_WORLD : probed->comm();
+Incoming incoming(void* buffer, MPI_Count count, MPI_Datatype type, const EarlyMessage* early) {
+  const MPI_Comm comm = early == nullptr ? MPI_COMM_WORLD : early->comm();
   return {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, on_device(buffer, count, type)};
 }
 
 int receive_message(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                     MPI_Status* status) {
-  const auto probed = redeem(*message);
-  const Incoming wanted = incoming(buffer, count, type, probed.get());
-  if (!probed) return receive_matched(wanted, message, status);
+  const auto early = redeem(*message);
+  const Incoming wanted = incoming(buffer, count, type, early.get());
+  if (!early) return receive_matched(wanted, message, status);
   *message = MPI_MESSAGE_NULL;
-  return receive_probed(*probed, wanted, status);
+  return receive_early(*early, wanted, status);
 }
 
 int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                           MPI_Request* request) {
-  const auto probed = redeem(*message);
-  const Incoming wanted = incoming(buffer, count, type, probed.get());
-  if (!probed) return receive_matched_later(wanted, message, request);
+  const auto early = redeem(*message);
+  const Incoming wanted = incoming(buffer, count, type, early.get());
+  if (!early) return receive_matched_later(wanted, message, request);
   *message = MPI_MESSAGE_NULL;
-  return receive_probed_later(probed, wanted, request);
+  return receive_early_later(early, wanted, request);
 }
 
 }  // namespace

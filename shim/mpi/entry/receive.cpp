@@ -4,7 +4,7 @@
 #include "shim/mpi/entry/receive_space.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/deliver.h"
-#include "shim/mpi/message/stash.h"
+#include "shim/mpi/message/early_messages.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
@@ -64,9 +64,9 @@ int receive(const Incoming& message, MPI_Status* status) {
                        message.tag, message.comm, status);
   }
   if (may_be_pulled()) return receive_in_two_steps(message, status);
-  if (stashed_messages.load(std::memory_order_acquire) != 0) {
-    if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
-      return receive_probed(*probed, message, status);
+  if (early_message_count.load(std::memory_order_acquire) != 0) {
+    if (const auto early = take_early(message.comm, message.source, message.tag)) {
+      return receive_early(*early, message, status);
     }
   }
   const std::uint64_t capacity = message_bytes(message.count, message.type);
@@ -100,12 +100,12 @@ int receive_by_handle(const Incoming& message, bool may_be_frame, MPI_Message* h
   return receive_and_deliver(message, capacity, may_be_frame, call, status);
 }
 
-int receive_by_handle_later(const Incoming& message, const std::shared_ptr<Probed>& probed,
+int receive_by_handle_later(const Incoming& message, const std::shared_ptr<EarlyMessage>& early,
                             MPI_Message* handle, MPI_Request* request) {
   const std::uint64_t capacity = message_bytes(message.count, message.type);
-  const bool may_be_frame = probed && probed->may_be_frame();
+  const bool may_be_frame = early && early->may_be_frame();
   if (is_plain(message, capacity, may_be_frame, *handle)) {
-    if (probed) probed->received(0);  // nobody looks at it any more
+    if (early) early->received(0);  // nobody looks at it any more
     return real().Imrecv(plain_buffer(message), message.count, message.type, handle, request);
   }
   Destination destination;
@@ -119,13 +119,13 @@ int receive_by_handle_later(const Incoming& message, const std::shared_ptr<Probe
   error = real().Imrecv(as.data(), as.count(), as.type(), handle, request);
   if (error != MPI_SUCCESS) return error;
   ContinuationPointer continuation = make_receive_continuation(std::move(space), destination);
-  continuation->probed = probed;
+  continuation->early = early;
   put_continuation(*request, std::move(continuation));
   return error;
 }
 
 // One whose size was asked for.
-int receive_from_scratch(Probed::Taken taken, const Incoming& message, MPI_Status* status) {
+int receive_from_scratch(EarlyMessage::Taken taken, const Incoming& message, MPI_Status* status) {
   MPI_Status own{};
   const int error = real().Wait(&taken.request, &own);
   Destination destination;
@@ -140,8 +140,9 @@ int receive_from_scratch(Probed::Taken taken, const Incoming& message, MPI_Statu
   return outcome;
 }
 
-int receive_from_scratch_later(Probed::Taken taken, const std::shared_ptr<Probed>& probed,
-                               const Incoming& message, MPI_Request* request) {
+int receive_from_scratch_later(EarlyMessage::Taken taken,
+                               const std::shared_ptr<EarlyMessage>& early, const Incoming& message,
+                               MPI_Request* request) {
   Destination destination;
   const int bad =
       find_destination(message, message_bytes(message.count, message.type), destination);
@@ -154,34 +155,34 @@ int receive_from_scratch_later(Probed::Taken taken, const std::shared_ptr<Probed
   if (!destination.on_device) ++process().counters.receives_through_scratch;
   ContinuationPointer continuation =
       make_receive_continuation({std::move(taken.wire), {}}, destination);
-  continuation->probed = probed;
+  continuation->early = early;
   put_continuation(*request, std::move(continuation));
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
-int receive_probed(Probed& probed, const Incoming& message, MPI_Status* status) {
-  Probed::Taken taken = probed.take();
+int receive_early(EarlyMessage& early, const Incoming& message, MPI_Status* status) {
+  EarlyMessage::Taken taken = early.take();
   MPI_Status own{};
   const int error = taken.in_scratch
                         ? receive_from_scratch(std::move(taken), message, &own)
-                        : receive_by_handle(message, probed.may_be_frame(), &taken.handle, &own);
-  probed.received(wire_bytes_of(own));
+                        : receive_by_handle(message, early.may_be_frame(), &taken.handle, &own);
+  early.received(wire_bytes_of(own));
   copy_status(own, status);
   return error;
 }
 
-int receive_probed_later(const std::shared_ptr<Probed>& probed, const Incoming& message,
-                         MPI_Request* request) {
-  Probed::Taken taken = probed->take();
+int receive_early_later(const std::shared_ptr<EarlyMessage>& early, const Incoming& message,
+                        MPI_Request* request) {
+  EarlyMessage::Taken taken = early->take();
   const int error = taken.in_scratch
-                        ? receive_from_scratch_later(std::move(taken), probed, message, request)
-                        : receive_by_handle_later(message, probed, &taken.handle, request);
+                        ? receive_from_scratch_later(std::move(taken), early, message, request)
+                        : receive_by_handle_later(message, early, &taken.handle, request);
   if (error == MPI_SUCCESS) {
-    probed->wait_at(*request);
+    early->wait_at(*request);
   } else {
-    probed->received(0);
+    early->received(0);
   }
   return error;
 }
@@ -205,11 +206,11 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   if (inspected) error = find_receive_space(destination, space);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
   PostGuard guard(may_be_pulled());
-  if (stashed_messages.load(std::memory_order_acquire) != 0) {
-    if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
+  if (early_message_count.load(std::memory_order_acquire) != 0) {
+    if (const auto early = take_early(message.comm, message.source, message.tag)) {
       guard.release();
       space.reservation.end();
-      return receive_probed_later(probed, message, request);
+      return receive_early_later(early, message, request);
     }
   }
   if (!inspected) {

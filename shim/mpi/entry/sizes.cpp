@@ -1,7 +1,7 @@
 // What asks a status for its size. One of a probe may not know it yet.
 #include <optional>
 
-#include "shim/mpi/message/probed.h"
+#include "shim/mpi/message/early_message.h"
 #include "shim/mpi/native/real.h"
 #include "thinwire/thinwire.h"
 

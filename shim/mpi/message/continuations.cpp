@@ -9,7 +9,7 @@
 
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/message/deliver.h"
-#include "shim/mpi/message/probed.h"
+#include "shim/mpi/message/early_message.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/immortal.h"
 #include "shim/mpi/native/real.h"
@@ -43,7 +43,7 @@ struct ContinuationMemory {
 ContinuationMemory& continuation_memory() { return immortal<ContinuationMemory>(); }
 
 bool is_taken_before(const Continuation& continuation) {
-  return continuation.probed != nullptr || continuation.destination.on_device;
+  return continuation.early != nullptr || continuation.destination.on_device;
 }
 
 // Under the lock.
@@ -101,7 +101,7 @@ int finish(Continuation& continuation, MPI_Status& status, int error) {
   }
   const int outcome = deliver(continuation.destination, continuation.space, status, error,
                               std::exchange(continuation.copy, nullptr));
-  if (continuation.probed) continuation.probed->received(wire_bytes_of(status));
+  if (continuation.early) continuation.early->received(wire_bytes_of(status));
   return outcome;
 }
 
@@ -211,7 +211,7 @@ void end_late(LateCall& call) {
   all.late_calls.end(call);
 }
 
-void deliver_if_complete(MPI_Request request, const Probed& probed) {
+void deliver_if_complete(MPI_Request request, const EarlyMessage& early) {
   Table& all = table();
   ++g_looks;
   ++g_looked_at;
@@ -220,7 +220,7 @@ void deliver_if_complete(MPI_Request request, const Probed& probed) {
   std::unique_lock lock(all.mutex);
   ContinuationPointer continuation =
       find_and_take(all, request, nullptr,
-                    [&](const Continuation& found) { return found.probed.get() == &probed; });
+                    [&](const Continuation& found) { return found.early.get() == &early; });
   if (continuation) {
     lock.unlock();
     int done = 0;

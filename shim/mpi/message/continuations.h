@@ -59,7 +59,7 @@ class Staged {
 };
 using StagedPointer = std::shared_ptr<Staged>;
 
-class Probed;
+class EarlyMessage;
 
 struct Continuation {
   enum class Kind { kSend, kReceive, kCollective };
@@ -70,10 +70,10 @@ struct Continuation {
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
   MPI_Status status{};
   int error = MPI_SUCCESS;
-  tw_copy* copy = nullptr;         // of a raw message to GPU memory, under way before its delivery
-  StagedPointer staged;            // kCollective
-  std::shared_ptr<Probed> probed;  // kReceive, of a message that was probed before
-  std::uint64_t number = 0;        // in the table: a later one has a larger
+  tw_copy* copy = nullptr;  // of a raw message to GPU memory, under way before its delivery
+  StagedPointer staged;     // kCollective
+  std::shared_ptr<EarlyMessage> early;  // kReceive, of a message that was probed before
+  std::uint64_t number = 0;             // in the table: a later one has a larger
   std::unique_ptr<Continuation> older;  // in the table: of an operation that had the same handle
 
   Continuation(Kind kind_, Lease wire);
@@ -122,8 +122,8 @@ extern HandleFilter continued_requests;
 extern std::atomic<std::uint64_t> live_taken_before;
 
 // Delivers the message of a pending receive if it is here, without completing the request. Nothing
-// happens where `request` is not that of `probed`.
-void deliver_if_complete(MPI_Request request, const Probed& probed);
+// happens where `request` is not that of `early`.
+void deliver_if_complete(MPI_Request request, const EarlyMessage& early);
 
 // A request whose operation goes on though nobody will ask for its end: a receive that the user
 // freed, whose message must reach his buffer all the same, or one into scratch that is not needed
@@ -139,8 +139,8 @@ inline void progress_orphans() {
 }
 void drain_orphans();
 
-// Logs what is left of this process' continuations and stashes at MPI_Finalize, where nothing
-// should be.
+// Logs what is left of this process' continuations and early messages at MPI_Finalize, where
+// nothing should be.
 void check_nothing_left();
 
 }  // namespace thinwire::mpi

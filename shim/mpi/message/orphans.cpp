@@ -86,11 +86,11 @@ void drain_orphans() {
 }
 
 void check_nothing_left() {
-  const std::uint64_t continuations = live_continuations.load(), stashed = stashed_messages.load();
-  if (continuations == 0 && stashed == 0) return;
+  const std::uint64_t continuations = live_continuations.load(), early = early_message_count.load();
+  if (continuations == 0 && early == 0) return;
   tw_log(TW_LOG_WARNING,
          ("rank " + std::to_string(process().world.rank) + " reaches MPI_Finalize with " +
-          std::to_string(continuations) + " requests not completed and " + std::to_string(stashed) +
+          std::to_string(continuations) + " requests not completed and " + std::to_string(early) +
           " probed messages not received")
              .c_str());
 }

@@ -1,5 +1,5 @@
 // Keeps probes that take messages out of the MPI apart from receives of other threads: a message
-// taken between a receive's look into the stash and its posting would be waited for in vain.
+// taken between a receive's look at early messages and its posting would be waited for in vain.
 //
 // Receives do not hinder each other. A guard is held around calls of the MPI, which may run the
 // program's error handler; what that calls gives the thread's guard up first, because the call that
@@ -26,7 +26,7 @@ class Guard {
   Kind kind_;
 };
 
-// From the look into the stash until the receive is posted.
+// From the look at early messages until the receive is posted.
 class PostGuard : Guard {
  public:
   // `is_needed`: another thread's probe may take the message out of the MPI at any moment.

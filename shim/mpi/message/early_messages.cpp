@@ -1,4 +1,4 @@
-#include "shim/mpi/message/stash.h"
+#include "shim/mpi/message/early_messages.h"
 
 #include <algorithm>
 
@@ -11,16 +11,16 @@
 namespace thinwire::mpi {
 namespace {
 
-std::shared_ptr<Probed> find(CommFacts& facts, int source, int tag, Take take) {
+std::shared_ptr<EarlyMessage> find(CommFacts& facts, int source, int tag, Take take) {
   const std::lock_guard lock(facts.mutex);
-  const auto at = std::find_if(facts.stash.begin(), facts.stash.end(),
-                               [&](const auto& probed) { return probed->matches(source, tag); });
-  if (at == facts.stash.end()) return nullptr;
+  const auto at = std::find_if(facts.early_messages.begin(), facts.early_messages.end(),
+                               [&](const auto& early) { return early->matches(source, tag); });
+  if (at == facts.early_messages.end()) return nullptr;
   if (take == Take::kNo) return *at;
-  auto probed = std::move(*at);
-  facts.stash.erase(at);
-  --stashed_messages;
-  return probed;
+  auto early = std::move(*at);
+  facts.early_messages.erase(at);
+  --early_message_count;
+  return early;
 }
 
 // Whether a message may be one that a probe must not report as it is.
@@ -33,27 +33,27 @@ bool may_be_frame(MPI_Comm comm, const MPI_Status& status) {
 
 // Matches the oldest message of `source`. With any tag, so that the order of a source's messages is
 // kept for whatever receive comes next.
-std::shared_ptr<Probed> pull(MPI_Comm comm, CommFacts& facts, int source) {
+std::shared_ptr<EarlyMessage> pull(MPI_Comm comm, CommFacts& facts, int source) {
   int found = 0;
   MPI_Message handle;
   MPI_Status status;
   const int error = real().Improbe(source, MPI_ANY_TAG, comm, &found, &handle, &status);
   if (error != MPI_SUCCESS || !found) return nullptr;
-  auto probed = std::make_shared<Probed>(comm, handle, status, may_be_frame(comm, status));
+  auto early = std::make_shared<EarlyMessage>(comm, handle, status, may_be_frame(comm, status));
   const std::lock_guard lock(facts.mutex);
-  facts.stash.push_back(probed);
-  ++stashed_messages;
-  return probed;
+  facts.early_messages.push_back(early);
+  ++early_message_count;
+  return early;
 }
 
 void look_in_mpi(MPI_Comm comm, int source, int tag, Take take, CommFacts& facts, Found& found) {
   const int from = found.status.MPI_SOURCE;
   if (may_be_frame(comm, found.status)) {
-    while (const auto probed = pull(comm, facts, from)) {
-      if (probed->matches(source, tag)) break;
+    while (const auto early = pull(comm, facts, from)) {
+      if (early->matches(source, tag)) break;
     }
-    found.probed = find(facts, from, tag, take);
-    found.any = found.probed != nullptr;
+    found.early = find(facts, from, tag, take);
+    found.any = found.early != nullptr;
     return;
   }
   int flag = 1;
@@ -67,11 +67,11 @@ void look_in_mpi(MPI_Comm comm, int source, int tag, Take take, CommFacts& facts
 }  // namespace
 
 void Found::tell(MPI_Status* to) const {
-  if (probed) return probed->tell(to);
+  if (early) return early->tell(to);
   copy_status(status, to);
 }
 
-std::shared_ptr<Probed> take_stashed(MPI_Comm comm, int source, int tag) {
+std::shared_ptr<EarlyMessage> take_early(MPI_Comm comm, int source, int tag) {
   if (comm == MPI_COMM_NULL) return nullptr;
   CommFacts* facts = known_facts(comm);
   return facts == nullptr ? nullptr : find(*facts, source, tag, Take::kYes);
@@ -83,11 +83,11 @@ Found look(MPI_Comm comm, int source, int tag, Take take) {
   // Without the guard: here the MPI says what is wrong with the arguments.
   found.error = real().Iprobe(source, tag, comm, &flag, &found.status);
   if (found.error != MPI_SUCCESS) return found;
-  if (!flag && stashed_messages.load(std::memory_order_acquire) == 0) return found;
+  if (!flag && early_message_count.load(std::memory_order_acquire) == 0) return found;
   CommFacts& facts = comm_facts(comm);
   const PullGuard guard;
-  found.probed = find(facts, source, tag, take);
-  found.any = found.probed != nullptr;
+  found.early = find(facts, source, tag, take);
+  found.any = found.early != nullptr;
   // Nothing was seen, so it is not asked again: MPICH says so of a probe that it refused, once the
   // program's error handler has returned, and would call the handler a second time.
   if (found.any || !flag) return found;

@@ -1,4 +1,4 @@
-#include "shim/mpi/message/probed.h"
+#include "shim/mpi/message/early_message.h"
 
 #include <sched.h>
 
@@ -24,29 +24,29 @@ constexpr std::size_t kMostMarks = 1 << 16;
 
 struct Marks {
   std::mutex mutex;
-  std::deque<std::shared_ptr<Probed>> probed;
+  std::deque<std::shared_ptr<EarlyMessage>> early;
   std::uint64_t first = 1;  // the number of the front
 };
 Marks& marks() { return immortal<Marks>(); }
 std::atomic<bool> g_any_marks{false};
 
-std::uint64_t new_mark(std::shared_ptr<Probed> probed) {
+std::uint64_t new_mark(std::shared_ptr<EarlyMessage> early) {
   Marks& all = marks();
   const std::lock_guard lock(all.mutex);
-  all.probed.push_back(std::move(probed));
-  if (all.probed.size() > kMostMarks) {
-    all.probed.pop_front();
+  all.early.push_back(std::move(early));
+  if (all.early.size() > kMostMarks) {
+    all.early.pop_front();
     ++all.first;
   }
   g_any_marks.store(true, std::memory_order_release);
-  return all.first + all.probed.size() - 1;
+  return all.first + all.early.size() - 1;
 }
 
-std::shared_ptr<Probed> find_mark(std::uint64_t mark) {
+std::shared_ptr<EarlyMessage> find_mark(std::uint64_t mark) {
   Marks& all = marks();
   const std::lock_guard lock(all.mutex);
-  if (mark < all.first || mark - all.first >= all.probed.size()) return nullptr;
-  return all.probed[mark - all.first];
+  if (mark < all.first || mark - all.first >= all.early.size()) return nullptr;
+  return all.early[mark - all.first];
 }
 
 void set_size(MPI_Status& status, std::uint64_t bytes) {
@@ -55,7 +55,8 @@ void set_size(MPI_Status& status, std::uint64_t bytes) {
 
 }  // namespace
 
-Probed::Probed(MPI_Comm comm, MPI_Message handle, const MPI_Status& status, bool may_be_frame)
+EarlyMessage::EarlyMessage(MPI_Comm comm, MPI_Message handle, const MPI_Status& status,
+                           bool may_be_frame)
     : comm_(comm),
       status_(status),
       wire_bytes_(wire_bytes_of(status)),
@@ -66,18 +67,18 @@ Probed::Probed(MPI_Comm comm, MPI_Message handle, const MPI_Status& status, bool
 }
 
 // The MPI may be writing into the scratch of a message that nobody will receive.
-Probed::~Probed() {
+EarlyMessage::~EarlyMessage() {
   if (state_ != State::kInScratch) return;
   keep_orphan(request_,
               std::make_unique<Continuation>(Continuation::Kind::kSend, std::move(wire_)));
 }
 
-bool Probed::matches(int source, int tag) const {
+bool EarlyMessage::matches(int source, int tag) const {
   return (source == MPI_ANY_SOURCE || source == status_.MPI_SOURCE) &&
          (tag == MPI_ANY_TAG || tag == status_.MPI_TAG);
 }
 
-void Probed::tell(MPI_Status* status) {
+void EarlyMessage::tell(MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   MPI_Status own = status_;
   {
@@ -92,7 +93,7 @@ void Probed::tell(MPI_Status* status) {
   copy_status(own, status);
 }
 
-Probed::Taken Probed::take() {
+EarlyMessage::Taken EarlyMessage::take() {
   std::unique_lock lock(mutex_);
   while (state_ == State::kBusy) {
     lock.unlock();
@@ -104,19 +105,19 @@ Probed::Taken Probed::take() {
   return taken;
 }
 
-void Probed::wait_at(MPI_Request request) {
+void EarlyMessage::wait_at(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   request_ = request;
   state_ = State::kPending;
 }
 
-void Probed::received(std::uint64_t raw_bytes) {
+void EarlyMessage::received(std::uint64_t raw_bytes) {
   const std::lock_guard lock(mutex_);
   if (!raw_bytes_) raw_bytes_ = raw_bytes;
 }
 
 // Starts to receive it into scratch.
-bool Probed::begin(std::unique_lock<std::mutex>& lock) {
+bool EarlyMessage::begin(std::unique_lock<std::mutex>& lock) {
   state_ = State::kBusy;
   lock.unlock();
   Lease wire = process().pool.acquire(wire_bytes_);
@@ -132,7 +133,7 @@ bool Probed::begin(std::unique_lock<std::mutex>& lock) {
   return begun;
 }
 
-void Probed::look_at_scratch(std::unique_lock<std::mutex>& lock) {
+void EarlyMessage::look_at_scratch(std::unique_lock<std::mutex>& lock) {
   state_ = State::kBusy;
   const MPI_Request request = request_;
   lock.unlock();
@@ -150,7 +151,7 @@ void Probed::look_at_scratch(std::unique_lock<std::mutex>& lock) {
   if (here) raw_bytes_ = raw_bytes;
 }
 
-std::optional<std::uint64_t> Probed::size() {
+std::optional<std::uint64_t> EarlyMessage::size() {
   std::unique_lock lock(mutex_);
   while (!raw_bytes_) {
     const MPI_Request request = request_;
@@ -179,8 +180,8 @@ std::optional<std::uint64_t> size_by_mark(const MPI_Status& status) {
   if (!g_any_marks.load(std::memory_order_acquire)) return std::nullopt;
   const std::uint64_t told = wire_bytes_of(status);
   if (told <= kMark || told - kMark >= kMark) return std::nullopt;
-  const auto probed = find_mark(told - kMark);
-  return probed ? probed->size().value_or(kForgotten) : kForgotten;
+  const auto early = find_mark(told - kMark);
+  return early ? early->size().value_or(kForgotten) : kForgotten;
 }
 
 }  // namespace thinwire::mpi

@@ -6,17 +6,17 @@
 #include <memory>
 
 #include "shim/mpi/choose/peers.h"
-#include "shim/mpi/message/probed.h"
+#include "shim/mpi/message/early_message.h"
 #include "shim/mpi/native/mpi_abi.h"
 
 namespace thinwire::mpi {
 
-// The result of a probe: nothing, a message that is still in the MPI, or one of the stash.
+// The result of a probe: nothing, a message that is still in the MPI, or an early one.
 struct Found {
   bool any = false;
   int error = MPI_SUCCESS;  // the MPI's own; then nothing else counts
   MPI_Status status{};      // of one in the MPI
-  std::shared_ptr<Probed> probed;
+  std::shared_ptr<EarlyMessage> early;
   MPI_Message handle{};  // of one that was in the MPI, and was to be taken
 
   void tell(MPI_Status* to) const;
@@ -27,7 +27,7 @@ struct Found {
 enum class Take { kNo, kYes };
 Found look(MPI_Comm comm, int source, int tag, Take take);
 
-// The first stashed message that matches, removed from its stash.
-std::shared_ptr<Probed> take_stashed(MPI_Comm comm, int source, int tag);
+// Takes the first early message that matches.
+std::shared_ptr<EarlyMessage> take_early(MPI_Comm comm, int source, int tag);
 
 }  // namespace thinwire::mpi

@@ -13,13 +13,13 @@
 
 namespace thinwire::mpi {
 
-class Probed : public std::enable_shared_from_this<Probed> {
+class EarlyMessage : public std::enable_shared_from_this<EarlyMessage> {
  public:
   // `may_be_frame`: its size is not what the MPI says.
-  Probed(MPI_Comm comm, MPI_Message handle, const MPI_Status& status, bool may_be_frame);
-  ~Probed();
-  Probed(const Probed&) = delete;
-  Probed& operator=(const Probed&) = delete;
+  EarlyMessage(MPI_Comm comm, MPI_Message handle, const MPI_Status& status, bool may_be_frame);
+  ~EarlyMessage();
+  EarlyMessage(const EarlyMessage&) = delete;
+  EarlyMessage& operator=(const EarlyMessage&) = delete;
 
   MPI_Comm comm() const { return comm_; }
   bool may_be_frame() const { return may_be_frame_; }
