@@ -9,7 +9,7 @@
 #include "shim/mpi/collective/take_over.h"
 #include "shim/mpi/entry/refuse.h"
 #include "shim/mpi/message/continuations.h"
-#include "shim/mpi/message/substitute.h"
+#include "shim/mpi/message/stand_in_buffer.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
@@ -73,8 +73,8 @@ inline MPI_Datatype type_if(bool counts, MPI_Datatype type) {
 
 // Runs `native`, which uses the addresses of both. `read` says that the call reads `received` too.
 template <typename Native>
-int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool read,
-                     Native&& native) {
+int with_stand_ins(MPI_Comm comm, StandInBuffer& sent, StandInBuffer& received, bool read,
+                   Native&& native) {
   int error = sent.prepare(true, received.address());
   if (error == MPI_SUCCESS) error = received.prepare(read, sent.address());
   if (error != MPI_SUCCESS) return raise(comm, error);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shim/mpi/message/continuations.h"
-#include "shim/mpi/message/substitute.h"
+#include "shim/mpi/message/stand_in_buffer.h"
 #include "shim/mpi/native/owned_types.h"
 #include "shim/mpi/state/collective_arguments.h"
 
@@ -36,7 +36,7 @@ class StagedCollective : public Staged {
 
   OwnedTypes types_;
   CollectiveArguments arguments_;
-  Substitute sent_, received_;
+  StandInBuffer sent_, received_;
   ErrorTargetPointer errors_;
   bool reads_received_;
   bool writes_;

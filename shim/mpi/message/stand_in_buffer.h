@@ -25,12 +25,12 @@ struct TypedBlock {
 // Stands in for `buffer` in one call of the MPI: the same elements at the same distances from
 // address(), in pinned memory as long as it is from the lowest to the highest of their bytes. A
 // buffer that the MPI can reach stands for itself. What means no bytes is for the MPI to judge.
-class Substitute {
+class StandInBuffer {
  public:
-  Substitute(const void* buffer, MPI_Datatype type, const std::vector<Block>& blocks);
-  Substitute(const void* buffer, std::vector<TypedBlock> blocks);
-  Substitute(const Substitute&) = delete;
-  Substitute& operator=(const Substitute&) = delete;
+  StandInBuffer(const void* buffer, MPI_Datatype type, const std::vector<Block>& blocks);
+  StandInBuffer(const void* buffer, std::vector<TypedBlock> blocks);
+  StandInBuffer(const StandInBuffer&) = delete;
+  StandInBuffer& operator=(const StandInBuffer&) = delete;
 
   // Takes host memory, and with `read` fills it from the GPU. Where it stands in, address() is not
   // `other`, the call's other buffer: MPIs take two sides at one address for MPI_IN_PLACE or for a

@@ -1,4 +1,4 @@
-#include "shim/mpi/message/substitute.h"
+#include "shim/mpi/message/stand_in_buffer.h"
 
 #include <algorithm>
 #include <limits>
@@ -39,7 +39,8 @@ struct Span {
 
 }  // namespace
 
-Substitute::Substitute(const void* buffer, MPI_Datatype type, const std::vector<Block>& blocks)
+StandInBuffer::StandInBuffer(const void* buffer, MPI_Datatype type,
+                             const std::vector<Block>& blocks)
     : buffer_(const_cast<void*>(buffer)), address_(buffer_), on_device_(false) {
   if (buffer == MPI_IN_PLACE || type == MPI_DATATYPE_NULL) return;
   on_device_ = must_be_staged(on_device(buffer, 1, type));
@@ -51,7 +52,7 @@ Substitute::Substitute(const void* buffer, MPI_Datatype type, const std::vector<
   }
 }
 
-Substitute::Substitute(const void* buffer, std::vector<TypedBlock> blocks)
+StandInBuffer::StandInBuffer(const void* buffer, std::vector<TypedBlock> blocks)
     : buffer_(const_cast<void*>(buffer)), address_(buffer_), on_device_(false) {
   if (buffer == MPI_IN_PLACE) return;
   on_device_ = must_be_staged(on_device(buffer, 0, MPI_DATATYPE_NULL));
@@ -63,7 +64,7 @@ Substitute::Substitute(const void* buffer, std::vector<TypedBlock> blocks)
 
 // The lowest byte comes first, so address() may lie before the memory: within another's, at its
 // beginning too.
-bool Substitute::take_memory(std::int64_t low, std::uint64_t bytes) {
+bool StandInBuffer::take_memory(std::int64_t low, std::uint64_t bytes) {
   Lease taken = acquire_pinned(bytes);
   if (!taken) return false;
   lease_ = std::move(taken);
@@ -71,7 +72,7 @@ bool Substitute::take_memory(std::int64_t low, std::uint64_t bytes) {
   return true;
 }
 
-int Substitute::prepare(bool read, const void* other) {
+int StandInBuffer::prepare(bool read, const void* other) {
   if (!on_device_) return MPI_SUCCESS;
   if (blocks_.empty()) {
     address_ = unused_;
@@ -86,12 +87,12 @@ int Substitute::prepare(bool read, const void* other) {
   return read ? transfer(false) : MPI_SUCCESS;
 }
 
-int Substitute::read() { return on_device_ ? transfer(false) : MPI_SUCCESS; }
+int StandInBuffer::read() { return on_device_ ? transfer(false) : MPI_SUCCESS; }
 
-int Substitute::write_back() { return on_device_ ? transfer(true) : MPI_SUCCESS; }
+int StandInBuffer::write_back() { return on_device_ ? transfer(true) : MPI_SUCCESS; }
 
 // All copies are begun before the first is waited for.
-int Substitute::transfer(bool to_device) {
+int StandInBuffer::transfer(bool to_device) {
   int error = MPI_SUCCESS;
   std::vector<tw_copy*> copies;
   for (const TypedBlock& block : blocks_) {
@@ -117,7 +118,7 @@ int Substitute::transfer(bool to_device) {
   return error;
 }
 
-int Substitute::transfer_with_gaps(const TypedBlock& block, bool to_device) {
+int StandInBuffer::transfer_with_gaps(const TypedBlock& block, bool to_device) {
   const std::uint64_t bytes = message_bytes(block.count, block.type);
   void *host = first_element(address_, block), *gpu = first_element(buffer_, block);
   const Lease packed = acquire_pinned(bytes);
