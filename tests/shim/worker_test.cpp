@@ -9,7 +9,7 @@
 namespace thinwire::mpi {
 namespace {
 
-using Who = Pace::Who;
+using Who = Waiting::Who;
 
 // Handles that no MPI has seen.
 MPI_Request request(std::intptr_t number) { return reinterpret_cast<MPI_Request>(number); }

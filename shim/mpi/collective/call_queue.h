@@ -56,7 +56,7 @@ class CallQueue {
   int take_error() { return transport_->take_error(); }
 
   // Who runs what follows.
-  void set_pace(Pace::Who who) { transport_->set_pace(who); }
+  void set_waiter(Waiting::Who who) { transport_->set_waiter(who); }
 
   Lists lists;  // of the call under way
 

@@ -44,12 +44,12 @@ int Started::begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_
   if (error != MPI_SUCCESS) return error;
   *request = request_;
   add_running(request_, worker);
-  worker->hand_over(request_, [this, &queue](Pace::Who who) { run(queue, who); });
+  worker->hand_over(request_, [this, &queue](Waiting::Who who) { run(queue, who); });
   return MPI_SUCCESS;
 }
 
-void Started::run(CallQueue& queue, Pace::Who who) {
-  queue.set_pace(who);
+void Started::run(CallQueue& queue, Waiting::Who who) {
+  queue.set_waiter(who);
   const bool compresses = !part_.is_open || agree_on_signature(part_, queue);
   ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
   int error = MPI_ERR_INTERN;
@@ -61,7 +61,7 @@ void Started::run(CallQueue& queue, Pace::Who who) {
     error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
   } catch (...) {
   }
-  queue.set_pace(Pace::Who::kProgram);
+  queue.set_waiter(Waiting::Who::kProgram);
   error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();
   // This may be gone once the request is complete.

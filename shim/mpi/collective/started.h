@@ -30,7 +30,7 @@ class Started {
   int begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_Request* request);
 
  private:
-  void run(CallQueue& queue, Pace::Who who);
+  void run(CallQueue& queue, Waiting::Who who);
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
 

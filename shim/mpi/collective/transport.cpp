@@ -68,7 +68,7 @@ tw_transport MpiTransport::table() {
                   std::uint32_t* places, std::uint64_t* bytes, std::uint32_t* done) {
     return of(context).test(count, requests, places, bytes, done);
   };
-  table.idle = [](void* context) { of(context).pace_.idle(); };
+  table.idle = [](void* context) { of(context).waiter_.idle(); };
   return table;
 }
 
@@ -169,7 +169,7 @@ tw_status MpiTransport::test_open() {
   const bool apart = is_of_class(error, MPI_ERR_IN_STATUS);
   if (error != MPI_SUCCESS && !apart) return failed("wait", error);
   if (found <= 0) return TW_OK;
-  pace_.progress();
+  waiter_.progress();
   int worst = MPI_SUCCESS;
   tw_status status = TW_OK;
   for (int at = 0; at < found; ++at) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "shim/mpi/collective/pace.h"
+#include "shim/mpi/collective/waiting.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "thinwire/thinwire.h"
 
@@ -28,8 +28,8 @@ class MpiTransport {
   MPI_Comm comm() const { return comm_; }
 
   // Whose thread waits for messages.
-  void set_pace(Pace::Who who) { pace_.set(who); }
-  void share_processors() { pace_.share_processors(); }
+  void set_waiter(Waiting::Who who) { waiter_.set(who); }
+  void share_processors() { waiter_.share_processors(); }
 
   // With nothing under way, on all ranks alike: the network's rate in bytes per second, by which
   // messages between nodes travel in parts or whole; 0: not known.
@@ -79,7 +79,7 @@ class MpiTransport {
   int tag_;
   int rank_ = 0;
   int error_ = MPI_SUCCESS;
-  Pace pace_;
+  Waiting waiter_;
   std::vector<std::int32_t> nodes_;
   bool parts_ = false;            // between them
   std::deque<Message> messages_;  // by a request's number; they stay where they are

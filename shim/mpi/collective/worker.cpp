@@ -70,11 +70,11 @@ std::deque<Worker::Named>::iterator Worker::find(MPI_Request request) {
   return std::ranges::find(tasks_, request, &Named::request);
 }
 
-void Worker::run(std::deque<Named>::iterator next, Pace::Who who, Lock& lock) {
+void Worker::run(std::deque<Named>::iterator next, Waiting::Who who, Lock& lock) {
   const Named one = std::move(*next);
   tasks_.erase(next);
   running_.push_back(one.request);
-  is_waited_for_ = who == Pace::Who::kProgram;
+  is_waited_for_ = who == Waiting::Who::kProgram;
   lock.unlock();
   one.task(who);
   lock.lock();
@@ -90,7 +90,7 @@ void Worker::run_until_done(MPI_Request request) {
     if (!is_queued && std::ranges::count(running_, request) == 0) return;
     if (is_queued && has_place()) {
       if (order_ == Order::kAsHandedOver) next = tasks_.begin();
-      run(next, Pace::Who::kProgram, lock);
+      run(next, Waiting::Who::kProgram, lock);
     } else {
       changed_.wait(lock);
     }
@@ -101,7 +101,7 @@ void Worker::run_until_idle() {
   Lock lock(mutex_);
   while (!tasks_.empty() || !running_.empty()) {
     if (!tasks_.empty() && has_place()) {
-      run(tasks_.begin(), Pace::Who::kProgram, lock);
+      run(tasks_.begin(), Waiting::Who::kProgram, lock);
     } else {
       changed_.wait(lock);
     }
@@ -122,7 +122,7 @@ void Worker::work() {
       if (tasks_.empty() || !has_place() || tasks_.front().number != first) continue;
     }
     ++busy_;
-    run(tasks_.begin(), Pace::Who::kLibrary, lock);
+    run(tasks_.begin(), Waiting::Who::kLibrary, lock);
     --busy_;
   }
 }

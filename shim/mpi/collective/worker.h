@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "shim/mpi/collective/pace.h"
+#include "shim/mpi/collective/waiting.h"
 #include "shim/mpi/message/running.h"
 #include "shim/mpi/native/mpi_abi.h"
 
@@ -22,7 +22,7 @@ class Worker : public Runner {
     kAsHandedOver,  // one at a time
     kAtOnce,        // by as many threads as tasks are on their way at once
   };
-  using Task = std::function<void(Pace::Who)>;  // gets who runs it
+  using Task = std::function<void(Waiting::Who)>;  // gets who runs it
 
   explicit Worker(Order order) : order_(order) {}
   // Waits for all that was handed over.
@@ -60,7 +60,7 @@ class Worker : public Runner {
   bool add_thread();
   void add_thread_if_wanted();
   std::deque<Named>::iterator find(MPI_Request request);
-  void run(std::deque<Named>::iterator next, Pace::Who who, Lock& lock);
+  void run(std::deque<Named>::iterator next, Waiting::Who who, Lock& lock);
   void work();
 
   const Order order_;

@@ -1,4 +1,4 @@
-#include "shim/mpi/collective/pace.h"
+#include "shim/mpi/collective/waiting.h"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -30,12 +30,12 @@ constexpr microseconds kLongestSleep{200};
 
 }  // namespace
 
-void Pace::idle() {
+void Waiting::idle() {
   if (who_ == Who::kLibrary) return idle_of_library();
   if (++turns_ > (shares_ ? kTurnsWhereShared : kTurnsBeforeYield)) sched_yield();
 }
 
-void Pace::idle_of_library() {
+void Waiting::idle_of_library() {
   const auto now = std::chrono::steady_clock::now();
   if (turns_++ == 0) begin_ = now;
   const auto waited = now - begin_;

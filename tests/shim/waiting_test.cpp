@@ -1,4 +1,4 @@
-#include "shim/mpi/collective/pace.h"
+#include "shim/mpi/collective/waiting.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -20,35 +20,36 @@ double seconds_of_thread() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-int turns_in(Pace& pace, milliseconds time) {
+int turns_in(Waiting& waiting, milliseconds time) {
   int turns = 0;
-  for (const auto end = steady_clock::now() + time; steady_clock::now() < end; ++turns) pace.idle();
+  for (const auto end = steady_clock::now() + time; steady_clock::now() < end; ++turns)
+    waiting.idle();
   return turns;
 }
 
-TEST(Pace, TheLibrarysThreadSleepsWhereNothingComes) {
+TEST(Waiting, TheLibrarysThreadSleepsWhereNothingComes) {
   sleep_precisely();
-  Pace pace;
-  pace.set(Pace::Who::kLibrary);
-  turns_in(pace, milliseconds(5));
+  Waiting waiting;
+  waiting.set(Waiting::Who::kLibrary);
+  turns_in(waiting, milliseconds(5));
   const double before = seconds_of_thread();
   // The longest sleep is 200 microseconds.
-  EXPECT_LT(turns_in(pace, milliseconds(200)), 1500);
+  EXPECT_LT(turns_in(waiting, milliseconds(200)), 1500);
   EXPECT_LT(seconds_of_thread() - before, 0.05);
 }
 
 // Two threads on one processor: a turn of each costs the other no time slice.
-TEST(Pace, WhoSharesAProcessorLetsTheOtherRunAtOnce) {
+TEST(Waiting, WhoSharesAProcessorLetsTheOtherRunAtOnce) {
   const auto voluntary = [] {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_nvcsw + usage.ru_nivcsw;
   };
   const auto turns = [&](bool shares) {
-    Pace pace;
-    if (shares) pace.share_processors();
+    Waiting waiting;
+    if (shares) waiting.share_processors();
     const long before = voluntary();
-    for (int turn = 0; turn < 900; ++turn) pace.idle();
+    for (int turn = 0; turn < 900; ++turn) waiting.idle();
     return voluntary() - before;
   };
   std::atomic<bool> ends = false;
@@ -68,22 +69,22 @@ TEST(Pace, WhoSharesAProcessorLetsTheOtherRunAtOnce) {
   sched_setaffinity(0, sizeof before, &before);
 }
 
-TEST(Pace, RanksOutnumberTheProcessorsThatTheyMayUse) {
+TEST(Waiting, RanksOutnumberTheProcessorsThatTheyMayUse) {
   cpu_set_t mine;
   ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
   EXPECT_FALSE(outnumber_processors(CPU_COUNT(&mine)));
   EXPECT_TRUE(outnumber_processors(CPU_COUNT(&mine) + 1));
 }
 
-TEST(Pace, WhatComesEndsTheSleeping) {
-  Pace pace;
-  pace.set(Pace::Who::kLibrary);
-  turns_in(pace, milliseconds(50));
-  pace.progress();
+TEST(Waiting, WhatComesEndsTheSleeping) {
+  Waiting waiting;
+  waiting.set(Waiting::Who::kLibrary);
+  turns_in(waiting, milliseconds(50));
+  waiting.progress();
   const auto begin = steady_clock::now();
-  for (int turn = 0; turn < 3; ++turn) pace.idle();
-  pace.set(Pace::Who::kProgram);
-  for (int turn = 0; turn < 100; ++turn) pace.idle();
+  for (int turn = 0; turn < 3; ++turn) waiting.idle();
+  waiting.set(Waiting::Who::kProgram);
+  for (int turn = 0; turn < 100; ++turn) waiting.idle();
   EXPECT_LT(steady_clock::now() - begin, milliseconds(50));
 }
 

@@ -7,7 +7,7 @@
 namespace thinwire::mpi {
 
 // One wait after the other, of one thread.
-class Pace {
+class Waiting {
  public:
   enum class Who : std::uint8_t {
     kProgram,  // the program's own thread, in a blocking call: what it waits for it wants at once
