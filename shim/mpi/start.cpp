@@ -22,9 +22,9 @@
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/self.h"
 #include "shim/mpi/observe/capture.h"
+#include "shim/mpi/observe/nothing_compressed.h"
 #include "shim/mpi/observe/plan_log.h"
 #include "shim/mpi/observe/report.h"
-#include "shim/mpi/observe/silence.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
@@ -147,7 +147,7 @@ void after_start(bool by_session) {
   const char* const level = tw_setting_value("THINWIRE_LOG");
   plans_are_logged =
       level != nullptr && (std::strcmp(level, "plan") == 0 || std::strcmp(level, "debug") == 0);
-  explain_silence(peers_can_be_asked);
+  explain_all_raw(peers_can_be_asked);
 }
 
 void before_world_ends() {

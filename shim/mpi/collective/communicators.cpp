@@ -14,7 +14,7 @@
 #include "shim/mpi/collective/live.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/observe/silence.h"
+#include "shim/mpi/observe/nothing_compressed.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

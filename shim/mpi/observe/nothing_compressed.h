@@ -8,7 +8,7 @@ namespace thinwire::mpi {
 
 // At the start, by the first rank: what keeps all messages raw, whatever they will be, though a
 // codec was asked for.
-void explain_silence(bool peers_can_be_asked);
+void explain_all_raw(bool peers_can_be_asked);
 
 using shim::silence_is_explained;
 

@@ -1,4 +1,4 @@
-#include "shim/mpi/observe/silence.h"
+#include "shim/mpi/observe/nothing_compressed.h"
 
 #include <algorithm>
 #include <cstring>
@@ -82,7 +82,7 @@ shim::LeftRaw left_raw(const Totals& totals) {
 
 }  // namespace
 
-void explain_silence(bool peers_can_be_asked) {
+void explain_all_raw(bool peers_can_be_asked) {
   const Process& self = process();
   // "auto" is the default, of a bare preload too: who named nothing has asked for nothing.
   if (!names_more_than_auto() || self.world.size == 1) return;
