@@ -11,8 +11,8 @@
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/collective/agreement.h"
 #include "shim/mpi/collective/communicators.h"
+#include "shim/mpi/collective/compress_whole.h"
 #include "shim/mpi/collective/persist.h"
-#include "shim/mpi/collective/take_over.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/message/early_messages.h"
@@ -141,7 +141,7 @@ void after_start(bool by_session) {
   start_link_rate();
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
-  collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
+  collectives_may_be_compressed = self.settings.wants_collectives() && self.job.reachable();
   start_trace();
   start_capture(copy_elements);
   const char* const level = tw_setting_value("THINWIRE_LOG");
@@ -170,7 +170,7 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  collectives_may_be_taken_over = false;
+  collectives_may_be_compressed = false;
   end_persistent_collectives();
   release_collectives();
   end_trace();

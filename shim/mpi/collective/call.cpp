@@ -42,8 +42,8 @@ void choose_schedule(tw_collective& collective) {
   collective.coding = settings.coding;
 }
 
-// The lists of a side that has some, in floats; where the blocks lie is found out when it is taken
-// over.
+// The lists of a side that has some, in floats; where the blocks lie is found out when it is
+// compressed.
 void list(const Side& side, const Part& part, Lists& lists, int which, const std::uint64_t*& counts,
           const std::uint64_t*& displacements) {
   if (!side.counts.is_list()) return;

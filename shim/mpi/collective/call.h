@@ -1,4 +1,4 @@
-// A collective that is taken over, as tw_comm_run() takes it.
+// A collective that is compressed as a whole, as tw_comm_run() takes it.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 // A communicator that the program knows nothing of. Freed with its last owner.
 class PrivateComm {
  public:
-  // Takes it over.
+  // Takes ownership.
   explicit PrivateComm(MPI_Comm comm);
   ~PrivateComm();
   PrivateComm(const PrivateComm&) = delete;

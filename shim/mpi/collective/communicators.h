@@ -18,10 +18,10 @@ namespace thinwire::mpi {
 
 class Ending;
 
-// Made in the first collective that may be taken over, on all ranks at once; where that is possible
-// later communicators of the same ranks share it (groups.h). Used by the thread
-// that is in a collective on the communicator, and MPI allows one at a time; the queue, while
-// non-blocking collectives are on their way, by the worker.
+// Made in the first collective that may be compressed as a whole, on all ranks at once; where that
+// is possible later communicators of the same ranks share it (groups.h). Used by the thread that is
+// in a collective on the communicator, and MPI allows one at a time; the queue, while non-blocking
+// collectives are on their way, by the worker.
 struct Collectives {
   Collectives() = default;
   ~Collectives();  // after what was started
@@ -64,11 +64,11 @@ Collectives* known_collectives(MPI_Comm comm);
 // before. Waits for the non-blocking collectives on it, and learns the costs that they want.
 Collectives& collectives_of(MPI_Comm comm);
 
-// A non-blocking collective could have been taken over, and must not wait until this is made: the
+// A non-blocking collective could have been compressed, and must not wait until this is made: the
 // next call that may wait for the other ranks makes it. Local; to be called on all ranks alike.
 void want_collectives_of(MPI_Comm comm);
 
-// A non-blocking collective could have been taken over, if it were known what its codec costs, or
+// A non-blocking collective could have been compressed, if it were known what its codec costs, or
 // the link's rate: the next call that may wait for the other ranks learns it. As above.
 void want_costs(Collectives& kept);
 

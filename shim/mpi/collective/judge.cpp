@@ -95,9 +95,9 @@ bool is_of_floats_alone(tw_reduction reduction, Signature whole) {
 }
 
 // Adds what the side's blocks are made of; what has no elements says nothing. False: a type that is
-// not committed, for the MPI to say so. It is asked only about what may be taken over: what it is
-// asked on has to be made first, and making a communicator while the program duplicates another one
-// without blocking makes some MPIs hang.
+// not committed, for the MPI to say so. It is asked only about what may be compressed as a whole:
+// what it is asked on has to be made first, and making a communicator while the program duplicates
+// another one without blocking makes some MPIs hang.
 bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
   const bool asks_of_words = process().settings.knows_words();
   MPI_Datatype last = MPI_DATATYPE_NULL;
@@ -220,8 +220,8 @@ NativeReason judge_call(const CollectiveArguments& arguments, Part& part) {
   if (!sent.valid || !received.valid) return NativeReason::kArguments;
   part.disagrees = sides_disagree(part, sent, received);
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
-  // No rank knows what the others send in calls that are taken over by name alone.
-  const bool by_name = taken_over_by_name_alone(arguments.call);
+  // No rank knows what the others send in calls that are compressed by name alone.
+  const bool by_name = compressed_by_name_alone(arguments.call);
   part.is_open = by_name;
   part.bytes = bytes;
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
@@ -250,8 +250,8 @@ NativeReason judge_codec(const Collectives& kept, Part& part) {
   const Form& form = *part.form;
   const auto at_first = std::ranges::count(kept.nodes, kept.nodes.front());
   const bool within = at_first == static_cast<std::ptrdiff_t>(kept.nodes.size());
-  // No rank knows the others' sizes in calls that are taken over by name alone.
-  const std::uint64_t bytes = taken_over_by_name_alone(form.call) ? kNotKnown : part.bytes;
+  // No rank knows the others' sizes in calls that are compressed by name alone.
+  const std::uint64_t bytes = compressed_by_name_alone(form.call) ? kNotKnown : part.bytes;
   const auto choose = [&](std::uint32_t dtype) {
     return choose_for_collective(kept.rules, form.operation, dtype, bytes, within);
   };

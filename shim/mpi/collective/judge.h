@@ -1,4 +1,4 @@
-// Whether a collective may be taken over, before anything is asked of its communicator.
+// Whether a collective may be compressed as a whole, before anything is asked of its communicator.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ struct Part {
 // where arguments are wrong on one of them, the MPI's own call is to say so, if it does that before
 // it sends anything. So it goes by what MPI
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
-// Where signatures match in pairs alone, in calls that are taken over by name alone, that of `part`
+// Where signatures match in pairs alone, in calls that are compressed by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.
 NativeReason judge_call(const CollectiveArguments& arguments, Part& part);
 

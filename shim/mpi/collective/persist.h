@@ -3,21 +3,21 @@
 
 #include <optional>
 
-#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/collective/compress_whole.h"
 #include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {
 
 // Makes a persistent request (message/persistent.h) that runs the call, compressed, whenever it is
-// started; nothing, where the MPI is to make one. It is taken over where a blocking call would and
-// every rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
-// initialisation do, and makes what a communicator needs. Buffers must stay until the
+// started; nothing, where the MPI is to make one. It is compressed as a whole where a blocking call
+// would and every rank may call the MPI from several threads. Waits for the other ranks, as MPI
+// lets the initialisation do, and makes what a communicator needs. Buffers must stay until the
 // request is freed, as MPI has it.
 std::optional<int> persist(const CollectiveArguments& arguments, MPI_Request* request);
 
 inline std::optional<int> persist_if_wanted(const CollectiveArguments& arguments,
                                             MPI_Request* request) {
-  if (!may_take_over()) return std::nullopt;
+  if (!may_compress_whole()) return std::nullopt;
   return persist(arguments, request);
 }
 

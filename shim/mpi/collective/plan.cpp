@@ -40,7 +40,7 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
 // under a lossy codec, and of sums, whose order of additions is another one.
 choose::CallKind& kind_of(const Part& part, Collectives& kept) {
   KindKey of = kind_key_of(part);
-  if (taken_over_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
+  if (compressed_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
   const bool once = part.is_lossy || part.form->reduces;
   return kept.kinds.try_emplace(of, once).first->second;
 }

@@ -1,5 +1,5 @@
-// Whether a collective that may be taken over pays, as tw_comm_plan() has it: where it does not, it
-// stays the MPI's own.
+// Whether a collective that may be compressed as a whole pays, as tw_comm_plan() has it: where it
+// does not, it stays the MPI's own.
 #pragma once
 
 #include "shim/mpi/collective/call_clock.h"
@@ -28,7 +28,7 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 // its way, the worker's own plan of a call is the one that was made here.
 //
 // kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
-// is open the call is taken over if it pays for one type of floats that it may turn out to be.
+// is open the call is compressed if it pays for one type of floats that it may turn out to be.
 NativeReason plan_started(const CollectiveArguments& arguments, const Part& part,
                           Collectives& kept);
 

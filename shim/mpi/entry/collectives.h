@@ -1,12 +1,12 @@
-// Blocking collectives. Those that are taken over are compressed as a whole
-// (collective/take_over.h). Of the others, with buffers in GPU memory that the MPI cannot reach:
-// the MPI's own algorithm runs on host memory that stands in for them. What the ranks do stays the
-// same, so each decides for its own buffers.
+// Blocking collectives. Some are compressed as a whole
+// (collective/compress_whole.h). Of the others, with buffers in GPU memory that the MPI cannot
+// reach: the MPI's own algorithm runs on host memory that stands in for them. What the ranks do
+// stays the same, so each decides for its own buffers.
 #pragma once
 
 #include <vector>
 
-#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/collective/compress_whole.h"
 #include "shim/mpi/entry/refuse.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/stand_in_buffer.h"
@@ -89,9 +89,9 @@ int with_stand_ins(MPI_Comm comm, StandInBuffer& sent, StandInBuffer& received, 
 // Leaves the call where it is compressed as a whole; the arguments are those of
 // CollectiveArguments. Else the MPI's own, which follows, is timed up to the end where that is
 // wanted.
-#define THINWIRE_TAKE_OVER(...) \
-  CallClock clock;              \
-  if (const auto done = take_over_if_wanted({__VA_ARGS__}, clock)) return *done
+#define THINWIRE_COMPRESS_WHOLE(...) \
+  CallClock clock;                   \
+  if (const auto done = compress_whole_if_wanted({__VA_ARGS__}, clock)) return *done
 
 // Begins the definition of a call whose table is compiled for int and for large counts.
 #define THINWIRE_DEFINE(...) THINWIRE_DEFINE_EXPANDED(__VA_ARGS__)

@@ -1,4 +1,4 @@
-// Non-blocking and persistent collectives. Those that are taken over are compressed as a whole. The
+// Non-blocking and persistent collectives. Some are compressed as a whole. The
 // others are the MPI's own, with host memory in the place of buffers on a GPU that it cannot reach.
 #include "shim/mpi/collective/persist.h"
 #include "shim/mpi/collective/start.h"
@@ -29,7 +29,7 @@
 
 #define ARGUMENTS(signature, call) \
   (CollectiveArguments{CollectiveCall::call, comm, signature##_SIDES})
-#define TAKE_OVER(how, signature, call) \
+#define COMPRESS_WHOLE(how, signature, call) \
   if (const auto done = how(ARGUMENTS(signature, call), request)) return *done
 
 #define BOTH(nonblocking, persistent, signature, start, persist, reads, call, ...)            \
@@ -42,9 +42,9 @@
         ARGUMENTS(signature, call), __VA_ARGS__)
 
 // A non-blocking call, and the persistent one of MPI 4.
-#define STARTED(nonblocking, persistent, signature, call, ...)                          \
-  BOTH(nonblocking, persistent, signature, TAKE_OVER(start_if_wanted, signature, call), \
-       TAKE_OVER(persist_if_wanted, signature, call), false, call, __VA_ARGS__)
+#define STARTED(nonblocking, persistent, signature, call, ...)                               \
+  BOTH(nonblocking, persistent, signature, COMPRESS_WHOLE(start_if_wanted, signature, call), \
+       COMPRESS_WHOLE(persist_if_wanted, signature, call), false, call, __VA_ARGS__)
 // The sides of a scan are those of an Allreduce, which may leave some of what it could write.
 #define SCAN(nonblocking, persistent, signature, reads, ...)                                  \
   BOTH(nonblocking, persistent, signature, THINWIRE_TRY_NOTHING, THINWIRE_TRY_NOTHING, reads, \

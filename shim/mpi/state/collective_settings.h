@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 
 // The calls that may be compressed as a whole, with the names that THINWIRE_COLLECTIVES has for
 // them, which are those of its row in the core's table of settings. Those of which no rank knows
-// all counts are taken over only where they are named: the third column.
+// all counts are compressed only where they are named: the third column.
 // clang-format off
 #define THINWIRE_COLLECTIVE_CALLS(X)                    \
   X(kBcast, "bcast", true)                              \
@@ -38,7 +38,7 @@ enum class CollectiveCall : std::uint32_t {
 
 constexpr std::uint32_t bit_of(CollectiveCall call) { return 1U << static_cast<unsigned>(call); }
 
-constexpr bool taken_over_by_name_alone(CollectiveCall call) {
+constexpr bool compressed_by_name_alone(CollectiveCall call) {
   constexpr bool kByDefault[] = {
 #define THINWIRE_BY_DEFAULT(name, text, by_default) by_default,
       THINWIRE_COLLECTIVE_CALLS(THINWIRE_BY_DEFAULT)
@@ -48,7 +48,7 @@ constexpr bool taken_over_by_name_alone(CollectiveCall call) {
 }
 
 struct CollectiveSettings {
-  std::uint32_t calls = 0;           // THINWIRE_COLLECTIVES: bit_of() each that may be taken over
+  std::uint32_t calls = 0;  // THINWIRE_COLLECTIVES: bit_of() each that may be compressed as a whole
   double link_bytes_per_second = 0;  // THINWIRE_LINK; 0: not stated
   std::uint32_t algorithm =
       TW_ALGORITHM_PLANNED;  // THINWIRE_ALGORITHM names one, a coding, or both

@@ -15,13 +15,13 @@ namespace thinwire::mpi {
 
 struct Part;
 
-// Whether any collective may be taken over: between MPI_Init and MPI_Finalize, where the settings
-// want it.
-extern bool collectives_may_be_taken_over;
+// Whether any collective may be compressed as a whole: between MPI_Init and MPI_Finalize, where the
+// settings want it.
+extern bool collectives_may_be_compressed;
 
 // Whether the call is to be looked at; counted where not.
-inline bool may_take_over() {
-  if (collectives_may_be_taken_over) return true;
+inline bool may_compress_whole() {
+  if (collectives_may_be_compressed) return true;
   collectives_left_alone.store(collectives_left_alone.load(std::memory_order_relaxed) + 1,
                                std::memory_order_relaxed);
   note_small();
@@ -34,17 +34,17 @@ void watch_link(const Part& part);
 // Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
 // is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all
 // of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
-// may be taken over makes what is kept with it. Where the MPI's own call is to be timed `clock`
-// runs on return.
-std::optional<int> take_over(const CollectiveArguments& arguments, CallClock& clock);
+// may be compressed as a whole makes what is kept with it. Where the MPI's own call is to be timed
+// `clock` runs on return.
+std::optional<int> compress_whole(const CollectiveArguments& arguments, CallClock& clock);
 
-inline std::optional<int> take_over_if_wanted(const CollectiveArguments& arguments,
-                                              CallClock& clock) {
+inline std::optional<int> compress_whole_if_wanted(const CollectiveArguments& arguments,
+                                                   CallClock& clock) {
   note_wait();
   if (is_captured()) [[unlikely]]
     capture_collective(arguments);
-  if (!may_take_over()) return std::nullopt;
-  return take_over(arguments, clock);
+  if (!may_compress_whole()) return std::nullopt;
+  return compress_whole(arguments, clock);
 }
 
 }  // namespace thinwire::mpi

@@ -1,4 +1,4 @@
-#include "shim/mpi/collective/take_over.h"
+#include "shim/mpi/collective/compress_whole.h"
 
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/collective/call.h"
@@ -14,7 +14,7 @@
 
 namespace thinwire::mpi {
 
-bool collectives_may_be_taken_over = false;
+bool collectives_may_be_compressed = false;
 
 void watch_link(const Part& part) {
   if (part.bytes >= process().settings.plan.threshold) {
@@ -24,7 +24,7 @@ void watch_link(const Part& part) {
   }
 }
 
-std::optional<int> take_over(const CollectiveArguments& arguments, CallClock& clock) {
+std::optional<int> compress_whole(const CollectiveArguments& arguments, CallClock& clock) {
   Part part;
   NativeReason why = judge_call(arguments, part);
   watch_link(part);
@@ -50,7 +50,7 @@ std::optional<int> take_over(const CollectiveArguments& arguments, CallClock& cl
     }
   }
   count_native(why, arguments, part);
-  // The others may take it over or not: this rank can do neither without a risk for the data.
+  // The others may compress it or not: this rank can do neither without a risk for the data.
   if (why == NativeReason::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
   make_if_wanted(arguments.comm);
   clock.start();
