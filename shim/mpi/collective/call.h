@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "shim/mpi/collective/call_queue.h"
-#include "shim/mpi/collective/judge.h"
 #include "shim/mpi/collective/lists.h"
+#include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {

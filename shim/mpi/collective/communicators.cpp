@@ -34,7 +34,7 @@ std::string as_size(MPI_Comm comm) {
 }
 
 // From what all ranks know. One of them tells what stands in the way.
-NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
+NativeReason may_compress_on(MPI_Comm comm, int rank, Agreement& agreement) {
   agreement = agreement_on(comm);
   const bool speaks = rank == agreement.speaker;
   const std::string odd = "rank " + std::to_string(agreement.odd_rank);
@@ -183,7 +183,7 @@ bool is_pausing(Collectives& kept) {
 
 void make(MPI_Comm comm, Collectives& made) {
   Agreement agreement;
-  made.why = judge(comm, made.rank, agreement);
+  made.why = may_compress_on(comm, made.rank, agreement);
   if (made.why == NativeReason::kCompressed) {
     made.why = create(comm, made, made.rank == agreement.speaker);
   }

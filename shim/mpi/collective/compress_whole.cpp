@@ -3,7 +3,7 @@
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/collective/call.h"
 #include "shim/mpi/collective/communicators.h"
-#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/signature.h"
@@ -26,7 +26,7 @@ void watch_link(const Part& part) {
 
 std::optional<int> compress_whole(const CollectiveArguments& arguments, CallClock& clock) {
   Part part;
-  NativeReason why = judge_call(arguments, part);
+  NativeReason why = may_compress(arguments, part);
   watch_link(part);
   if (why == NativeReason::kCompressed) {
     Collectives& kept = collectives_of(arguments.comm);
@@ -35,7 +35,7 @@ std::optional<int> compress_whole(const CollectiveArguments& arguments, CallCloc
         !part.may_hold_floats()) {
       why = NativeReason::kDtype;
     }
-    if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
+    if (why == NativeReason::kCompressed) why = may_compress_under_codec(kept, part);
     if (why == NativeReason::kCompressed) {
       tw_collective collective = describe(arguments, part, kept.queue.lists);
       why = plan_blocking(part, collective, kept, clock);

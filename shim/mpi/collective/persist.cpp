@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "shim/mpi/collective/communicators.h"
-#include "shim/mpi/collective/judge.h"
 #include "shim/mpi/collective/live.h"
+#include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/started.h"
@@ -77,15 +77,16 @@ class PersistentCollective : public Persistent {
   std::weak_ptr<Worker> thread_of_;  // that holds one for this
 };
 
-NativeReason judge_init(const CollectiveArguments& arguments, Part& part, Collectives*& kept) {
-  const NativeReason why = judge_call(arguments, part);
+NativeReason may_make_compressed(const CollectiveArguments& arguments, Part& part,
+                                 Collectives*& kept) {
+  const NativeReason why = may_compress(arguments, part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(arguments.comm);
   if (kept == nullptr || is_wanted(kept) || kept->why == NativeReason::kNotKnown) {
     kept = &collectives_of(arguments.comm);
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
-  const NativeReason by_codec = judge_codec(*kept, part);
+  const NativeReason by_codec = may_compress_under_codec(*kept, part);
   if (by_codec != NativeReason::kCompressed) return by_codec;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
@@ -102,7 +103,7 @@ int make_token(const Collectives& kept, MPI_Request* request) {
 std::optional<int> persist(const CollectiveArguments& arguments, MPI_Request* request) {
   Part part;
   Collectives* kept = nullptr;
-  NativeReason why = judge_init(arguments, part, kept);
+  NativeReason why = may_make_compressed(arguments, part, kept);
   if (why == NativeReason::kCompressed && request != nullptr) {
     auto made = std::make_unique<PersistentCollective>(arguments, part);
     if (!made->has_thread(*kept)) {

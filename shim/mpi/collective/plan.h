@@ -4,7 +4,7 @@
 
 #include "shim/mpi/collective/call_clock.h"
 #include "shim/mpi/collective/communicators.h"
-#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/may_compress.h"
 
 namespace thinwire::mpi {
 

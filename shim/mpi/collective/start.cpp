@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "shim/mpi/collective/communicators.h"
-#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/started.h"
@@ -15,8 +15,9 @@
 namespace thinwire::mpi {
 namespace {
 
-NativeReason judge_start(const CollectiveArguments& arguments, Part& part, Collectives*& kept) {
-  const NativeReason why = judge_call(arguments, part);
+NativeReason may_start_compressed(const CollectiveArguments& arguments, Part& part,
+                                  Collectives*& kept) {
+  const NativeReason why = may_compress(arguments, part);
   watch_link(part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(arguments.comm);
@@ -26,11 +27,11 @@ NativeReason judge_start(const CollectiveArguments& arguments, Part& part, Colle
     return NativeReason::kNotYet;
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
-  const NativeReason by_codec = judge_codec(*kept, part);
+  const NativeReason by_codec = may_compress_under_codec(*kept, part);
   if (by_codec != NativeReason::kCompressed) return by_codec;
   if (!kept->threads) return NativeReason::kNoThreads;
   const NativeReason by_plan = plan_started(arguments, part, *kept);
-  return by_plan == NativeReason::kCompressed ? judge_thread(*kept) : by_plan;
+  return by_plan == NativeReason::kCompressed ? may_run_started(*kept) : by_plan;
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ NativeReason judge_start(const CollectiveArguments& arguments, Part& part, Colle
 std::optional<int> start(const CollectiveArguments& arguments, MPI_Request* request) {
   Part part;
   Collectives* kept = nullptr;
-  const NativeReason why = judge_start(arguments, part, kept);
+  const NativeReason why = may_start_compressed(arguments, part, kept);
   if (why != NativeReason::kCompressed || request == nullptr) {
     count_native(why, arguments, part);
     if (why == NativeReason::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);

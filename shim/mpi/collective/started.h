@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "shim/mpi/collective/call_queue.h"
-#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/owned_lists.h"
 #include "shim/mpi/collective/worker.h"
 #include "shim/mpi/native/owned_types.h"

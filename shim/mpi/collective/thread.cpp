@@ -58,7 +58,7 @@ void agree_on_thread(Collectives& kept) {
   kept.unserved = all_have_thread(kept, makes_thread() ? make_thread(kept) : Thread::kNotTried);
 }
 
-NativeReason judge_thread(Collectives& kept) {
+NativeReason may_run_started(Collectives& kept) {
   if (!g_is_wanted.load(std::memory_order_relaxed)) g_is_wanted = true;
   if (kept.unserved == NativeReason::kCompressed) return kept.unserved;
   if (kept.unserved_calls++ % kCallsBetweenTries == 0) {

@@ -23,6 +23,6 @@ void agree_on_thread(Collectives& kept);
 // Judges a non-blocking collective that pays: kCompressed if every rank has a thread. Else the next
 // call that may wait for the other ranks tries again, after the first such call and ever 1024 calls
 // after it. Local; to be called on all ranks alike.
-NativeReason judge_thread(Collectives& kept);
+NativeReason may_run_started(Collectives& kept);
 
 }  // namespace thinwire::mpi

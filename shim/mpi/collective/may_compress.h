@@ -75,10 +75,10 @@ struct Part {
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
 // Where signatures match in pairs alone, in calls that are compressed by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.
-NativeReason judge_call(const CollectiveArguments& arguments, Part& part);
+NativeReason may_compress(const CollectiveArguments& arguments, Part& part);
 
 struct Collectives;
 // Chooses its codec by what the communicator's ranks have agreed on, and judges it by that.
-NativeReason judge_codec(const Collectives& kept, Part& part);
+NativeReason may_compress_under_codec(const Collectives& kept, Part& part);
 
 }  // namespace thinwire::mpi

@@ -1,4 +1,4 @@
-#include "shim/mpi/collective/judge.h"
+#include "shim/mpi/collective/may_compress.h"
 
 #include <algorithm>
 #include <bit>
@@ -205,7 +205,7 @@ bool Part::may_hold_floats() const {
   return word_bytes > 0 && !form->reduces && process().settings.knows_words();
 }
 
-NativeReason judge_call(const CollectiveArguments& arguments, Part& part) {
+NativeReason may_compress(const CollectiveArguments& arguments, Part& part) {
   const Settings& settings = process().settings;
   part.form = &form_of(arguments.call);
   const Form& form = *part.form;
@@ -246,7 +246,7 @@ NativeReason judge_call(const CollectiveArguments& arguments, Part& part) {
   return NativeReason::kCompressed;
 }
 
-NativeReason judge_codec(const Collectives& kept, Part& part) {
+NativeReason may_compress_under_codec(const Collectives& kept, Part& part) {
   const Form& form = *part.form;
   const auto at_first = std::ranges::count(kept.nodes, kept.nodes.front());
   const bool within = at_first == static_cast<std::ptrdiff_t>(kept.nodes.size());
