@@ -213,7 +213,7 @@ Collectives& collectives_of(MPI_Comm comm) {
   if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
   } else if (kept.wants_costs) {
-    settle_costs(kept);
+    learn_costs(kept);
   } else {
     wait_for_started(kept);
   }
@@ -233,7 +233,7 @@ void want_costs(Collectives& kept) {
   ++wanted_collectives;
 }
 
-void settle_costs(Collectives& kept) {
+void learn_costs(Collectives& kept) {
   wait_for_started(kept);
   if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
   if (kept.wants_thread) agree_on_thread(kept);

@@ -74,7 +74,7 @@ void want_costs(Collectives& kept);
 
 // Collective: learns what is wanted, after all that was started, and the link's rate where that is
 // due.
-void settle_costs(Collectives& kept);
+void learn_costs(Collectives& kept);
 
 // Collective, where so many calls have been planned that it is due, with the queue the caller's:
 // the ranks agree anew on the link's rate, the lowest that one of them has.

@@ -140,7 +140,7 @@ NativeReason plan_persistent(const CollectiveArguments& arguments, Part& part, C
   const NativeReason why = ask_as_agreed(arguments, part, kept);
   const bool is_link_due = why == NativeReason::kNoLink && kept.calls >= kept.next_agreement;
   if (why != NativeReason::kCostUnknown && !is_link_due) return why;
-  settle_costs(kept);
+  learn_costs(kept);
   return ask_as_agreed(arguments, part, kept);
 }
 

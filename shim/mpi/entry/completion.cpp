@@ -12,8 +12,8 @@ namespace {
 // After a call that completed all of `count`, or failed for some of them; `native` is what it has
 // filled.
 template <typename Requests>
-int settle_all(Requests& completion, int count, int error, MPI_Status* native,
-               MPI_Status* statuses) {
+int complete_all(Requests& completion, int count, int error, MPI_Status* native,
+                 MPI_Status* statuses) {
   const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if (error != MPI_SUCCESS && !per_status) return error;
   bool failed = per_status;
@@ -24,7 +24,7 @@ int settle_all(Requests& completion, int count, int error, MPI_Status* native,
   }
   for (int at = 0; at < count; ++at) {
     if (is_of_class(errors[at], MPI_ERR_PENDING)) continue;
-    errors[at] = completion.settle(at, native[at], errors[at], status_at(statuses, at));
+    errors[at] = completion.complete(at, native[at], errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
   if (!failed) return MPI_SUCCESS;
@@ -36,8 +36,8 @@ int settle_all(Requests& completion, int count, int error, MPI_Status* native,
 
 // After a call that completed some: their places in `indices`, their statuses in order of that.
 template <typename Requests>
-int settle_some(Requests& completion, int completed, const int* indices, int error,
-                MPI_Status* native, MPI_Status* statuses) {
+int complete_some(Requests& completion, int completed, const int* indices, int error,
+                  MPI_Status* native, MPI_Status* statuses) {
   const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if ((error != MPI_SUCCESS && !per_status) || completed == MPI_UNDEFINED) return error;
   bool failed = per_status;
@@ -47,7 +47,7 @@ int settle_some(Requests& completion, int completed, const int* indices, int err
     completion.begin(indices[at], native[at], errors[at]);
   }
   for (int at = 0; at < completed; ++at) {
-    errors[at] = completion.settle(indices[at], native[at], errors[at], status_at(statuses, at));
+    errors[at] = completion.complete(indices[at], native[at], errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
   if (!failed) return MPI_SUCCESS;
@@ -59,8 +59,9 @@ int settle_some(Requests& completion, int completed, const int* indices, int err
 
 // For a call of which one request completes at most: its place is in `index` where `*flag` is set.
 template <typename Requests>
-int settle_any(Requests& completion, int index, MPI_Status& native, int error, MPI_Status* status) {
-  if (index != MPI_UNDEFINED) return completion.settle(index, native, error, status);
+int complete_any(Requests& completion, int index, MPI_Status& native, int error,
+                 MPI_Status* status) {
+  if (index != MPI_UNDEFINED) return completion.complete(index, native, error, status);
   copy_status(native, status);
   return error;
 }
@@ -107,7 +108,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   MPI_Status& native = completion.statuses()[0];
   const int error = watching(1, completion.requests(),
                              [&] { return real().Wait(completion.requests(), &native); });
-  return completion.settle(0, native, error, status);
+  return completion.complete(0, native, error, status);
 }
 THINWIRE_ALSO_PMPI(Wait);
 
@@ -118,7 +119,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     MPI_Status native{};
     const int error = watching(1, completion.requests(),
                                [&] { return real().Test(completion.requests(), flag, &native); });
-    return *flag ? completion.settle(0, native, error, status) : error;
+    return *flag ? completion.complete(0, native, error, status) : error;
   });
   return noted(outcome, flag);
 }
@@ -139,7 +140,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   MPI_Status* const native = completion.statuses();
   const int error = watching(count, completion.requests(),
                              [&] { return real().Waitall(count, completion.requests(), native); });
-  return settle_all(completion, count, error, native, statuses);
+  return complete_all(completion, count, error, native, statuses);
 }
 THINWIRE_ALSO_PMPI(Waitall);
 
@@ -154,7 +155,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Sta
     const int error = watching(count, completion.requests(), [&] {
       return real().Testall(count, completion.requests(), flag, native);
     });
-    return *flag ? settle_all(completion, count, error, native, statuses) : error;
+    return *flag ? complete_all(completion, count, error, native, statuses) : error;
   });
   return noted(outcome, flag);
 }
@@ -170,7 +171,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
     const int error = watching(count, completion.requests(), [&] {
       return real().Waitany(count, completion.requests(), index, &native);
     });
-    return settle_any(completion, *index, native, error, status);
+    return complete_any(completion, *index, native, error, status);
   });
 }
 THINWIRE_ALSO_PMPI(Waitany);
@@ -187,7 +188,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
     const int error = watching(count, completion.requests(), [&] {
       return real().Testany(count, completion.requests(), index, flag, &native);
     });
-    return *flag ? settle_any(completion, *index, native, error, status) : error;
+    return *flag ? complete_any(completion, *index, native, error, status) : error;
   });
   return noted(outcome, flag);
 }
@@ -205,7 +206,7 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
     const int error = watching(count, completion.requests(), [&] {
       return real().Waitsome(count, completion.requests(), completed, indices, native);
     });
-    return settle_some(completion, *completed, indices, error, native, statuses);
+    return complete_some(completion, *completed, indices, error, native, statuses);
   });
 }
 THINWIRE_ALSO_PMPI(Waitsome);
@@ -223,7 +224,7 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
     const int error = watching(count, completion.requests(), [&] {
       return real().Testsome(count, completion.requests(), completed, indices, native);
     });
-    return settle_some(completion, *completed, indices, error, native, statuses);
+    return complete_some(completion, *completed, indices, error, native, statuses);
   });
   return noted(outcome, completed);
 }

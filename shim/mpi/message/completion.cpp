@@ -49,10 +49,10 @@ Completion::Completion(int count, MPI_Request* requests, std::byte* space, std::
 Completion::~Completion() {
   for (std::size_t at = 0; at < entries_.size(); ++at) {
     Entry& entry = entries_[at];
-    if (!entry.settled && entry.continuation)
+    if (!entry.is_done && entry.continuation)
       put_continuation(native_[at], std::move(entry.continuation));
     if (entry.persistent != nullptr)
-      entry.persistent->active = entry.settled ? MPI_REQUEST_NULL : native_[at];
+      entry.persistent->active = entry.is_done ? MPI_REQUEST_NULL : native_[at];
     else
       user_[at] = native_[at];
   }
@@ -79,13 +79,13 @@ void Completion::begin(int at, const MPI_Status& status, int error) {
   if (entries_[at].continuation) begin_delivery(*entries_[at].continuation, status, error);
 }
 
-int Completion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {
+int Completion::complete(int at, MPI_Status& status, int error, MPI_Status* user) {
   Entry& entry = entries_[at];
   if (entry.continuation) {
     error = finish(*entry.continuation, status, error);
     entry.continuation.reset();
   }
-  entry.settled = true;
+  entry.is_done = true;
   copy_status(status, user);
   return error;
 }

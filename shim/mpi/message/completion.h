@@ -65,13 +65,13 @@ class Completion {
 
   // Request `at` completed with the MPI's `status` and `error`: the message is delivered, the
   // status corrected and written to `user` unless that is ignored. Returns the final error.
-  int settle(int at, MPI_Status& status, int error, MPI_Status* user);
+  int complete(int at, MPI_Status& status, int error, MPI_Status* user);
 
  private:
   struct Entry {
     ContinuationPointer continuation;
     Persistent* persistent = nullptr;
-    bool settled = false;
+    bool is_done = false;
   };
   Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes);
 

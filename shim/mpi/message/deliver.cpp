@@ -119,7 +119,7 @@ Lease make_room(const Destination& destination, std::uint64_t bytes) {
 // A message in the user's own bytes, complete: raw ones are where they belong, and one that fills
 // the receive is raw, because a frame is shorter. Only a frame is moved, to make room for what it
 // decodes to.
-int settle_in_place(const Destination& destination, const InPlace::Reservation& reservation,
+int finish_in_place(const Destination& destination, const InPlace::Reservation& reservation,
                     std::uint64_t bytes, MPI_Status& status) {
   if (bytes >= destination.capacity || !destination.may_be_frame || !is_suspicious(bytes)) {
     return MPI_SUCCESS;
@@ -171,7 +171,7 @@ int place(const Destination& destination, ReceiveSpace& space, MPI_Status& statu
   const std::uint64_t bytes = wire_bytes_of(status);
   const bool in_place = static_cast<bool>(space.reservation);
   if (error == MPI_SUCCESS) {
-    return in_place ? settle_in_place(destination, space.reservation, bytes, status)
+    return in_place ? finish_in_place(destination, space.reservation, bytes, status)
                     : move_from_scratch(destination, space, bytes, status, begun);
   }
   // Truncated by the MPI: raw, and what arrived is the user's.

@@ -63,7 +63,7 @@ int* LateCompletion::errors(int completed) {
   return errors_.data();
 }
 
-int LateCompletion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {
+int LateCompletion::complete(int at, MPI_Status& status, int error, MPI_Status* user) {
   const auto place = static_cast<std::size_t>(at);
   if (const ContinuationPointer continuation = take_continuation_late(call_, before_[place])) {
     error = finish(*continuation, status, error);

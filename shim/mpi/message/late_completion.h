@@ -34,7 +34,7 @@ class LateCompletion {
   MPI_Status* statuses(MPI_Status* users);
   int* errors(int completed);
   void begin(int, const MPI_Status&, int) {}
-  int settle(int at, MPI_Status& status, int error, MPI_Status* user);
+  int complete(int at, MPI_Status& status, int error, MPI_Status* user);
 
  private:
   LateCompletion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes);
