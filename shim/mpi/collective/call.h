@@ -5,7 +5,7 @@
 
 #include "shim/mpi/collective/call_queue.h"
 #include "shim/mpi/collective/lists.h"
-#include "shim/mpi/collective/may_compress.h"
+#include "shim/mpi/collective/part.h"
 #include "shim/mpi/state/collective_arguments.h"
 
 namespace thinwire::mpi {

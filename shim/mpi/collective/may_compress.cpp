@@ -74,9 +74,6 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
   return part.received_blocks > 0 ? received.bytes : sent.bytes;
 }
 
-constexpr Signature kWords = kOfWords1 | kOfWords2 | kOfWords4 | kOfWords8;
-constexpr int kFirstOfWords = std::countr_zero(Signature{kOfWords1});
-
 // The signature of a block of `bytes` bytes.
 Signature signature_of(const TypeFacts& facts, std::uint64_t bytes) {
   if (facts.values == Values::kWords) {
@@ -111,7 +108,7 @@ bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
     if (!is_same) facts = type_facts(type);
     const Signature own = signature_of(facts, bytes);
     whole |= own;
-    const bool may_be_taken = (own & (asks_of_words ? kOfOthers : kOfOthers | kWords)) == 0;
+    const bool may_be_taken = (own & (asks_of_words ? kOfOthers : kOfOthers | kOfWords)) == 0;
     if (!is_same && may_be_taken && type != MPI_FLOAT && type != MPI_DOUBLE && !is_usable(type)) {
       return false;
     }
@@ -184,26 +181,6 @@ bool sides_disagree(const Part& part, const Total& sent, const Total& received) 
 }
 
 }  // namespace
-
-bool Part::take(Signature whole) {
-  const Signature made_of = whole & ~Signature{kOfPairs};
-  leaf = made_of == kOfF32 ? TW_F32 : made_of == kOfF64 ? TW_F64 : TW_BYTES;
-  leaf_bytes = mpi::leaf_bytes(leaf);
-  const bool are_words = made_of != kNothing && (made_of & ~kWords) == 0;
-  word_bytes = are_words ? std::uint64_t{1} << (std::countr_zero(made_of) - kFirstOfWords) : 0;
-  return leaf != TW_BYTES;
-}
-
-bool Part::hold(tw_dtype held) {
-  if (held == TW_BYTES || word_bytes % mpi::leaf_bytes(held) != 0) return false;
-  leaf = held;
-  leaf_bytes = mpi::leaf_bytes(held);
-  return true;
-}
-
-bool Part::may_hold_floats() const {
-  return word_bytes > 0 && !form->reduces && process().settings.knows_words();
-}
 
 NativeReason may_compress(const CollectiveArguments& arguments, Part& part) {
   const Settings& settings = process().settings;

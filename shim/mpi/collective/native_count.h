@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "shim/mpi/collective/may_compress.h"
+#include "shim/mpi/collective/part.h"
 #include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/native_reason.h"
 

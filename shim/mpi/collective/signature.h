@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shim/mpi/collective/call_queue.h"
-#include "shim/mpi/collective/may_compress.h"
+#include "shim/mpi/collective/part.h"
 
 namespace thinwire::mpi {
 
