@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <string>
 #include <utility>
 
-#include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/choose/policy.h"
 #include "shim/mpi/collective/agreement.h"
 #include "shim/mpi/collective/duplicate.h"
 #include "shim/mpi/collective/groups.h"
+#include "shim/mpi/collective/link_agreement.h"
 #include "shim/mpi/collective/live.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/native/real.h"
@@ -106,33 +105,6 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   return alike;
 }
 
-// Collective. The lowest rate of those that know one, and where the most certain has it from.
-choose::LinkRate agree_on_link(const Collectives& kept) {
-  const choose::LinkRate own =
-      lies_on_one_node(kept) ? link_rate(TW_PEER_SAME_NODE) : link_rate_now();
-  // The one minimum of both: rates are positive.
-  const double mine[2] = {own.bytes_per_second > 0 ? own.bytes_per_second : HUGE_VAL,
-                          -static_cast<double>(own.source)};
-  double all[2] = {HUGE_VAL, 0};
-  if (real().Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MIN, kept.own->comm()) != MPI_SUCCESS ||
-      all[0] == HUGE_VAL) {
-    return {};
-  }
-  return {all[0], static_cast<choose::RateSource>(static_cast<int>(-all[1]))};
-}
-
-// The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
-double rate_for_plans(const Collectives& kept) {
-  const Settings& settings = process().settings;
-  return settings.plan.force != 0 ? settings.collectives.link_bytes_per_second
-                                  : kept.link.bytes_per_second;
-}
-
-// By which messages travel in parts: not by a guess, as the network may be one that needs none.
-double rate_for_parts(const Collectives& kept) {
-  return choose::is_vouched_for(kept.link) ? kept.link.bytes_per_second : 0;
-}
-
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   MPI_Comm own = MPI_COMM_NULL;
   const Duplicate outcome = duplicate_privately(comm, may_make_private(), own);
@@ -220,10 +192,6 @@ Collectives& collectives_of(MPI_Comm comm) {
   return kept;
 }
 
-bool lies_on_one_node(const Collectives& kept) {
-  return std::ranges::all_of(kept.nodes, [&](auto node) { return node == kept.nodes.front(); });
-}
-
 void wait_for_started(Collectives& kept) {
   if (kept.worker) kept.worker->run_until_idle();
 }
@@ -241,18 +209,6 @@ void learn_costs(Collectives& kept) {
   if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
   tw_log(TW_LOG_ERROR,
          (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());
-}
-
-// Often at first, as the first calls are what the connections can be measured by.
-void agree_on_link_if_due(Collectives& kept) {
-  constexpr std::uint64_t kUnknownPause = 2, kShortest = 8, kLongest = 64;
-  if (kept.calls < kept.next_agreement || process().settings.plan.force != 0) return;
-  kept.link = agree_on_link(kept);
-  const bool is_known = kept.link.bytes_per_second > 0;
-  kept.next_agreement =
-      kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
-  tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
-  kept.queue.set_rate(rate_for_parts(kept));
 }
 
 void want_collectives_of(MPI_Comm comm) {

@@ -76,12 +76,6 @@ void want_costs(Collectives& kept);
 // due.
 void learn_costs(Collectives& kept);
 
-// Collective, where so many calls have been planned that it is due, with the queue the caller's:
-// the ranks agree anew on the link's rate, the lowest that one of them has.
-void agree_on_link_if_due(Collectives& kept);
-
-bool lies_on_one_node(const Collectives& kept);
-
 // Until the queue is the caller's.
 void wait_for_started(Collectives& kept);
 

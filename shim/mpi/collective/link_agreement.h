@@ -1,0 +1,24 @@
+// The link's rate, on which the ranks of a communicator agree.
+#pragma once
+
+#include "choose/link.h"
+#include "shim/mpi/collective/communicators.h"
+
+namespace thinwire::mpi {
+
+// Collective. The lowest rate of those that know one, and where the most certain has it from.
+choose::LinkRate agree_on_link(const Collectives& kept);
+
+// Collective, where so many calls have been planned that it is due, with the queue the caller's:
+// the ranks agree anew on the link's rate, the lowest that one of them has.
+void agree_on_link_if_due(Collectives& kept);
+
+bool lies_on_one_node(const Collectives& kept);
+
+// The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
+double rate_for_plans(const Collectives& kept);
+
+// By which messages travel in parts: not by a guess, as the network may be one that needs none.
+double rate_for_parts(const Collectives& kept);
+
+}  // namespace thinwire::mpi
