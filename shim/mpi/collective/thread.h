@@ -20,9 +20,9 @@ NativeReason all_have_thread(const Collectives& kept, Thread own);
 // Collective: makes a thread for non-blocking collectives, and learns whether all have one.
 void agree_on_thread(Collectives& kept);
 
-// Judges a non-blocking collective that pays: kCompressed if every rank has a thread. Else the next
-// call that may wait for the other ranks tries again, after the first such call and ever 1024 calls
-// after it. Local; to be called on all ranks alike.
+// Whether a non-blocking collective that pays may run: kCompressed if every rank has a thread. Else
+// the next call that may wait for the other ranks tries again, after the first such call and ever
+// 1024 calls after it. Local; to be called on all ranks alike.
 NativeReason may_run_started(Collectives& kept);
 
 }  // namespace thinwire::mpi

@@ -31,7 +31,7 @@ inline MPI_Status* status_at(MPI_Status* statuses, int at) {
 }
 
 // Takes the continuations of `count` requests out of the table and stands in for the user's arrays,
-// which are brought up to date by `settle` for every request that completed and by the destructor
+// which are brought up to date by `complete` for every request that completed and by the destructor
 // for the others.
 class Completion {
  public:
@@ -60,7 +60,7 @@ class Completion {
   // others arrive; completes none. Does nothing for a single one.
   void overlap_device_receives();
 
-  // Request `at` completed, and others with it: begins what can run while they are settled.
+  // Request `at` completed, and others with it: begins what can run while they are completed.
   void begin(int at, const MPI_Status& status, int error);
 
   // Request `at` completed with the MPI's `status` and `error`: the message is delivered, the
