@@ -6,9 +6,8 @@
 
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/operand.h"
+#include "shim/mpi/observe/collective_calls.h"
 #include "shim/mpi/observe/ranges.h"
-#include "shim/mpi/observe/rules.h"
-#include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
@@ -59,30 +58,6 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
   displacements = lists.displacements[which].data();
 }
 
-void count(const tw_collective_report& report, const Part& part) {
-  if (plans_are_logged) [[unlikely]] {
-    log_plan(kind_key_of(part),
-             {report.predicted_raw_seconds, report.predicted_seconds, 0, part.planned.link},
-             {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
-              report.encode_seconds, report.seconds});
-  }
-  count_by_rule(part.rule, report.raw_bytes, report.wire_bytes, true);
-  Counters& counters = process().counters;
-  const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
-  counters.collective_raw_bytes += report.raw_bytes;
-  counters.collective_wire_bytes += report.wire_bytes;
-  counters.collective_packets += report.packets;
-  for (int reason = 0; report.raw_packets != 0 && reason < TW_REASON_COUNT; ++reason) {
-    const std::uint64_t packets = report.raw_packets_by_reason[reason];
-    if (packets != 0) counters.collective_raw_packets[reason] += packets;
-  }
-  counters.collective_nanoseconds += nanoseconds(report.seconds);
-  counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
-  counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
-  counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
-  counters.collective_saved_nanoseconds += part.gain.value_or(0);
-}
-
 // Others wait for this rank, also where it is not `ready`.
 int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
         const Part& part, CallQueue& queue) {
@@ -102,8 +77,9 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     if (error != MPI_SUCCESS) return error;
     return status == TW_TOO_SMALL ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
   }
-  count(report, part);
-  trace_collective(part.form->call, part.traced_name, part.codec, part.gain, report);
+  observe_compressed({part.form->call, part.traced_name, kind_key_of(part), part.planned.link,
+                      part.rule, part.gain},
+                     report);
   return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "shim/mpi/collective/signature.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/observe/collective_calls.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
@@ -41,7 +42,7 @@ std::optional<int> compress_whole(const CollectiveArguments& arguments, CallCloc
       why = plan_blocking(part, collective, kept, clock);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
-        ++process().counters.collectives[TW_COMPRESS];
+        observe_begun(NativeReason::kCompressed);
         clock.start();
         const int error = clock.ended(run_described(arguments, part, collective, kept.queue));
         clock.stop();

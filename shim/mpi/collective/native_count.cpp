@@ -3,10 +3,9 @@
 #include <bit>
 
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/observe/trace.h"
+#include "shim/mpi/observe/collective_calls.h"
 #include "shim/mpi/state/collective_form.h"
 #include "shim/mpi/state/fast_path.h"
-#include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -91,30 +90,10 @@ KindKey kind_key_of(const Part& part) {
           .codec = part.codec};
 }
 
-namespace {
-
-// Small calls and those that no codec was ever asked for are no news.
-void log_native(NativeReason why, const Part& part) {
-  if (why == NativeReason::kBelowThreshold || why == NativeReason::kNotNamed ||
-      why == NativeReason::kArguments || why == NativeReason::kCommunicator) {
-    return;
-  }
-  log_plan(kind_key_of(part), part.planned, {.reason = why});
-}
-
-}  // namespace
-
 void count_native(NativeReason why, const CollectiveArguments& arguments, const Part& part) {
-  if (plans_are_logged) [[unlikely]]
-    log_native(why, part);
-  Counters& counters = process().counters;
-  const auto reason = static_cast<std::uint32_t>(why);
-  counters.collectives[reason].fetch_add(1, std::memory_order_relaxed);
-  const bool wanted = is_traced() || !process().settings.report.empty();
-  const bool may_be_asked = wanted && why != NativeReason::kArguments;
-  const std::uint64_t bytes = may_be_asked ? bytes_given(arguments) : 0;
-  counters.native_bytes[reason].fetch_add(bytes, std::memory_order_relaxed);
-  if (is_traced()) trace_native(arguments, why, bytes);
+  const bool may_be_asked = wants_native_bytes() && why != NativeReason::kArguments;
+  observe_native(why, arguments, may_be_asked ? bytes_given(arguments) : 0, kind_key_of(part),
+                 part.planned);
 }
 
 }  // namespace thinwire::mpi

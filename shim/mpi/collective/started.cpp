@@ -6,7 +6,7 @@
 #include "shim/mpi/collective/signature.h"
 #include "shim/mpi/message/running.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/state.h"
+#include "shim/mpi/observe/collective_calls.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -51,7 +51,7 @@ int Started::begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_
 void Started::run(CallQueue& queue, Waiting::Who who) {
   queue.set_waiter(who);
   const bool compresses = !part_.is_open || agree_on_signature(part_, queue);
-  ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
+  observe_begun(compresses ? NativeReason::kCompressed : NativeReason::kDtype);
   int error = MPI_ERR_INTERN;
   try {
     tw_collective collective = describe(arguments_, part_, queue.lists);
