@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "shim/mpi/native/find_type_facts.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/type_map.h"
@@ -11,17 +12,6 @@
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
-
-struct TypeFacts {
-  std::uint64_t size = 0;           // bytes of data in one element
-  tw_dtype leaf = TW_BYTES;         // the one float type that all of it is made of, else TW_BYTES
-  Values values = Values::kOthers;  // what MPI takes its values for; pairs where some are
-  bool dense = false;  // elements lie in memory one after the other, in order, from byte 0
-  // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
-  // single leaves. Rank 0 where it is none.
-  std::uint32_t rank = 0;
-  std::uint64_t extent[4] = {};
-};
 
 // Found out once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
@@ -59,12 +49,6 @@ TypeMapPointer known_map_of(MPI_Datatype type);
 // The address of the lowest byte of the first element. The buffer's own address may be no memory at
 // all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
 const void* first_byte(const void* buffer, MPI_Datatype type);
-
-// Bytes of one element of a leaf.
-constexpr std::uint64_t leaf_bytes(tw_dtype leaf) {
-  if (leaf == TW_F16 || leaf == TW_BF16) return 2;
-  return leaf == TW_F64 ? 8 : leaf == TW_F32 ? 4 : 1;
-}
 
 // Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
 // absolute addresses (MPI_BOTTOM) means.

@@ -41,8 +41,7 @@ void observe_begun(NativeReason reason) {
 
 void observe_compressed(const CompressedCall& call, const tw_collective_report& report) {
   if (plans_are_logged) [[unlikely]] {
-    log_plan(call.kind,
-             {report.predicted_raw_seconds, report.predicted_seconds, 0, call.link},
+    log_plan(call.kind, {report.predicted_raw_seconds, report.predicted_seconds, 0, call.link},
              {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
               report.encode_seconds, report.seconds});
   }

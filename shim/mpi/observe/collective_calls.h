@@ -1,5 +1,5 @@
-// The only functions that tell what became of collective calls: counters, the log of choices and the
-// trace.
+// The only functions that tell what became of collective calls: counters, the log of choices and
+// the trace.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct CompressedCall {
   CollectiveCall call{};
   std::uint32_t traced_name = 0;  // of the communicator
   KindKey kind;
-  choose::LinkRate link;  // by which it was planned
-  int rule = -1;          // of the policy, that named the codec
+  choose::LinkRate link;             // by which it was planned
+  int rule = -1;                     // of the policy, that named the codec
   std::optional<std::int64_t> gain;  // nanoseconds by which calls like it were faster
 };
 void observe_compressed(const CompressedCall& call, const tw_collective_report& report);
