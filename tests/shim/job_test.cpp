@@ -20,12 +20,12 @@ class FailingLauncher final : public Launcher {
   bool always_answers() const override { return true; }
   bool is_lost() const override { return lost; }
   CapabilitiesText capabilities_of(int rank) override {
-    ++arguments;
+    ++asked;
     if (failures_-- > 0) return {false, std::nullopt};
     return rank == 1 ? CapabilitiesText{true, kCapabilities} : CapabilitiesText{true, std::nullopt};
   }
 
-  int arguments = 0;
+  int asked = 0;
   bool lost = false;
 
  private:
@@ -33,8 +33,8 @@ class FailingLauncher final : public Launcher {
   std::string name_ = "job";
 };
 
-struct CollectiveArguments {
-  explicit CollectiveArguments(int failures, std::chrono::milliseconds patience = Job::kPatience)
+struct Asked {
+  explicit Asked(int failures, std::chrono::milliseconds patience = Job::kPatience)
       : launcher(new FailingLauncher(failures)),
         job(std::unique_ptr<Launcher>(launcher), patience) {
     job.learn_locality();
@@ -60,32 +60,32 @@ TEST(AskAgain, PausesTwiceAsLongEachTimeUpToASecond) {
 }
 
 TEST(Job, AsksAgainButNotAtEachMessage) {
-  CollectiveArguments one(2);
+  Asked one(2);
   int unknown = 0;
   const auto end = AskAgain::Clock::now() + 10s;
   while (!one.job.capabilities_of(1).known && AskAgain::Clock::now() < end) ++unknown;
-  EXPECT_EQ(one.launcher->arguments, 3);
+  EXPECT_EQ(one.launcher->asked, 3);
   EXPECT_GT(unknown, 3);
   ASSERT_TRUE(one.job.capabilities_of(1).capabilities);
 }
 
 TEST(Job, InsistsUntilItKnows) {
-  CollectiveArguments one(5);
+  Asked one(5);
   EXPECT_TRUE(one.job.insist_on_capabilities_of(1).capabilities);
-  CollectiveArguments other(5);
+  Asked other(5);
   const CapabilitiesAnswer none = other.job.insist_on_capabilities_of(2);
   EXPECT_TRUE(none.known);
   EXPECT_FALSE(none.capabilities);
 }
 
 TEST(Job, InsistsNoLongerThanItsPatience) {
-  CollectiveArguments one(1000, 50ms);
+  Asked one(1000, 50ms);
   EXPECT_FALSE(one.job.insist_on_capabilities_of(1).known);
-  EXPECT_LT(one.launcher->arguments, 10);
-  CollectiveArguments lost(1000);
+  EXPECT_LT(one.launcher->asked, 10);
+  Asked lost(1000);
   lost.launcher->lost = true;
   EXPECT_FALSE(lost.job.insist_on_capabilities_of(1).known);
-  EXPECT_EQ(lost.launcher->arguments, 1);
+  EXPECT_EQ(lost.launcher->asked, 1);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Found look_until_found(MPI_Comm comm, int source, int tag, Take take) {
   }
 }
 
-// CollectiveArguments by every probe first. Receives that the program freed go on here whatever is
+// Asked by every probe first. Receives that the program freed go on here whatever is
 // probed.
 bool untouched(MPI_Comm comm, int source) {
   give_up_guard();

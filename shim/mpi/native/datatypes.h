@@ -17,7 +17,7 @@ namespace thinwire::mpi {
 TypeFacts type_facts(MPI_Datatype type);
 
 // Whether the MPI takes it in a call that communicates, which packed bytes would hide: it is
-// committed. CollectiveArguments of the MPI until it says so, then kept.
+// committed. Asked of the MPI until it says so, then kept.
 bool is_usable(MPI_Datatype type);
 
 // Once the MPI has started: whether with MPI_THREAD_MULTIPLE.

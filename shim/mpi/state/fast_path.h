@@ -21,7 +21,7 @@ extern Thresholds thresholds;
 
 inline bool shim_is_active() { return thresholds.receive != UINT64_MAX; }
 
-// Whether the data of a message lies in GPU memory. CollectiveArguments once a call and before all
+// Whether the data of a message lies in GPU memory. Asked once a call and before all
 // else: what it says decides who may touch the buffer.
 inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
   if (!shim_is_active()) return false;
