@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "choose/link.h"
-#include "shim/mpi/choose/message_classes.h"
+#include "shim/mpi/choose/message_kinds.h"
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/state/outgoing.h"

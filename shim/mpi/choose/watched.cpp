@@ -1,6 +1,6 @@
 #include "shim/mpi/choose/watched.h"
 
-#include "shim/mpi/choose/message_classes.h"
+#include "shim/mpi/choose/message_kinds.h"
 
 namespace thinwire::mpi {
 

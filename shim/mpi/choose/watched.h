@@ -1,4 +1,4 @@
-// Whether a call has completed the request that is watched (choose/message_classes.h): one load if
+// Whether a call has completed the request that is watched (choose/message_kinds.h): one load if
 // none is.
 #pragma once
 

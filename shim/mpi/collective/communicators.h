@@ -8,7 +8,7 @@
 
 #include "choose/link.h"
 #include "shim/mpi/collective/call_queue.h"
-#include "shim/mpi/collective/class_history.h"
+#include "shim/mpi/collective/kind_history.h"
 #include "shim/mpi/collective/worker.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/state/native_reason.h"

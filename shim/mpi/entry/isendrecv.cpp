@@ -5,7 +5,7 @@
 // library, as a buffered one would, and nobody has to wait for it.
 #include <optional>
 
-#include "shim/mpi/choose/message_classes.h"
+#include "shim/mpi/choose/message_kinds.h"
 #include "shim/mpi/entry/exchange.h"
 #include "shim/mpi/entry/nonblocking.h"
 #include "shim/mpi/message/continuations.h"

@@ -1,5 +1,5 @@
 // MPI_Send and its kin.
-#include "shim/mpi/choose/message_classes.h"
+#include "shim/mpi/choose/message_kinds.h"
 #include "shim/mpi/entry/nonblocking.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/encode.h"

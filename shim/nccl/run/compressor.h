@@ -18,7 +18,7 @@
 
 #include "agree/agree.h"
 #include "run/call.h"
-#include "run/classes.h"
+#include "run/kinds.h"
 #include "run/connections.h"
 #include "run/nodes.h"
 #include "run/plans.h"

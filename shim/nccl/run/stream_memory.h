@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/classes.h"
+#include "run/kinds.h"
 #include "run/late_block.h"
 #include "run/plans.h"
 #include "state/communicators.h"

@@ -1,5 +1,5 @@
 // Which calls of a kind go raw, which coded, which are timed; and what is offered of that.
-#include "run/classes.h"
+#include "run/kinds.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "shim/mpi/choose/message_classes.h"
+#include "shim/mpi/choose/message_kinds.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "shim/mpi/collective/class_history.h"
+#include "shim/mpi/collective/kind_history.h"
 
 #include <mutex>
 #include <string_view>

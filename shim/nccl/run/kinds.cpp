@@ -1,4 +1,4 @@
-#include "run/classes.h"
+#include "run/kinds.h"
 
 #include <algorithm>
 #include <bit>
