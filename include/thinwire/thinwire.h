@@ -567,6 +567,87 @@ typedef struct tw_collective_choice {
 tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* settings,
                              const tw_collective_facts* facts, tw_collective_choice* choice);
 
+/* ---- Choosing by time: whether compressing calls of one kind pays, as they took both ways ---- */
+
+/* Findings about the calls of one kind. Each call asks for its turn, which says whether it goes
+ * compressed, and tells afterwards what it took if the turn is timed. Reads no clock: equal calls
+ * in equal order give equal turns, so that ranks decide alike if they agree on what they measured.
+ * For one thread at a time. */
+typedef struct tw_chooser tw_chooser;
+
+typedef struct tw_chooser_options {
+  uint32_t size;
+  uint32_t once;              /* 1: what is decided first holds, as results depend on it */
+  uint32_t begins_compressed; /* 1: calls are compressed before the first timing round, too */
+  uint32_t free_timing;       /* 1: timing costs nothing: compressed calls may all be timed */
+  uint32_t calls;             /* of each way in a timing round: 2, 4 or 8; 0: 8 */
+  uint32_t reserved;
+} tw_chooser_options;
+
+/* A prediction for the next call. Seconds are at least 0; infinite: a cost was never measured. */
+typedef struct tw_chooser_facts {
+  uint32_t size;
+  uint32_t pays; /* 1: compressing is predicted to gain */
+  double raw_seconds;
+  double compressed_seconds;
+} tw_chooser_facts;
+
+typedef struct tw_chooser_turn {
+  uint32_t size;
+  uint32_t compressed; /* 1: the call goes compressed */
+  uint32_t timed;      /* 1: tw_chooser_took() waits for what it takes */
+  uint32_t in_round;   /* 1: of a timing round, some of whose calls go each way */
+} tw_chooser_turn;
+
+/* Nanoseconds that calls took each way; 0: none was measured. */
+typedef struct tw_chooser_times {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t raw; /* a typical one: the second least of four or more, else the least */
+  uint64_t compressed;
+  uint64_t raw_mean; /* the mean, of four or more without the longest */
+  uint64_t compressed_mean;
+} tw_chooser_times;
+
+typedef struct tw_chooser_state {
+  uint32_t size;
+  uint32_t due;        /* 1: tw_chooser_adopt() comes before the next turn */
+  uint32_t rounds;     /* timing rounds that were decided */
+  uint32_t compressed; /* 1: calls go compressed, by the last of these */
+} tw_chooser_state;
+
+/* `options` may be NULL: all 0. */
+tw_status tw_chooser_create(const tw_chooser_options* options, tw_chooser** chooser);
+void tw_chooser_destroy(tw_chooser* chooser);
+
+/* Gives the next call its turn. */
+tw_status tw_chooser_next(tw_chooser* chooser, const tw_chooser_facts* facts,
+                          tw_chooser_turn* turn);
+
+/* Tells what a timed call took; 0: nobody knows. */
+tw_status tw_chooser_took(tw_chooser* chooser, int compressed, uint64_t nanoseconds);
+
+/* Fills in what this rank measured since the ranks last agreed. */
+tw_status tw_chooser_own(const tw_chooser* chooser, tw_chooser_times* times);
+
+/* Adopts what the ranks have agreed on, as they all do before the same call: of each number the
+ * largest of what they have as tw_chooser_own(). TW_INVALID_ARGUMENT if it is not due. */
+tw_status tw_chooser_adopt(tw_chooser* chooser, const tw_chooser_times* largest);
+
+tw_status tw_chooser_describe(const tw_chooser* chooser, tw_chooser_state* state);
+
+/* Attempts after some were in vain, as to compress data that did not shrink lately: none is skipped
+ * after the first of these in a row, then ever more, below 64. All 0 to begin with. */
+typedef struct tw_retry {
+  uint64_t state;
+} tw_retry;
+
+/* Whether the next attempt is worth it, which is taken note of. 1 for NULL. */
+int tw_retry_next(tw_retry* retry);
+
+/* Takes note of an attempt that was made. */
+void tw_retry_tell(tw_retry* retry, int succeeded);
+
 /* ---- Tables of costs: what codecs cost on a machine, measured once by `thinwire tune` ---- */
 
 /* This machine in one line: processor, GPUs, driver. Costs are of one machine. Static storage. */

@@ -1,14 +1,9 @@
-// Whether blocking collectives of one kind are compressed, from what its calls took both ways.
-// Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
-// the same calls, what they have agreed on.
+// Whether calls of one kind are compressed, from what they took both ways: blocking collectives,
+// steps of training, transfers of arrays. Pure: all ranks come to the same, as they count the same
+// calls, foresee the same and are told, at the same calls, what they have agreed on. Who decides
+// alone agrees with himself.
 //
-// In a timing round (choose/timing_round.h) some calls go each way and are timed:
-//
-//   round                  order of its calls                       why
-//   the first, and one     those of one way in a run; two raw ones  it is to be over soon: two
-//   that there is reason   first if the kind is raw                compressed calls tell what
-//   for                                                             loses by far
-//   one that comes round   both ways, spread                        nothing presses
+// In a timing round (choose/timing_round.h) some calls go each way and are timed.
 #pragma once
 
 #include <cstdint>
@@ -38,21 +33,28 @@ constexpr std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
   return mixed ^ (mixed >> 31);
 }
 
+struct KindOptions {
+  bool once = false;                  // what was decided first holds, as the results depend on it
+  bool begins_coded = false;          // calls are compressed before the first timing round, too
+  bool is_timing_free = false;        // a time costs nothing: all compressed calls may be timed
+  std::uint32_t calls = kTimedAlone;  // of each way in a timing round: a power of two from 2 to 8
+};
+
 class CallKind {
  public:
-  // `once`: what was decided first holds, as the results depend on it.
-  explicit CallKind(bool once) : once_(once) {}
+  explicit CallKind(const KindOptions& options) : options_(options), codes_(options.begins_coded) {}
+  explicit CallKind(bool once) : CallKind(KindOptions{.once = once}) {}
 
   // Whether the ranks have to agree before the next call: adopt() then takes the largest of what
   // each has as own().
   bool is_due() const;
-  const RoundTimes& own() const { return own_; }
+  RoundTimes own() const { return own_.get(); }
   // True: there is a new decision.
-  bool adopt(RoundTimes largest);
+  bool adopt(const RoundTimes& largest);
 
   // Each call of the kind that may wait for the other ranks, in their order.
   CallTurn next(const Foreseen& foreseen);
-  void took(bool is_coded, std::uint64_t nanoseconds);
+  void took(bool is_coded, std::uint64_t nanoseconds) { own_.add(is_coded, nanoseconds); }
 
   // Whether a call that waits for nobody is compressed. Between the same calls on all ranks.
   bool codes(const Foreseen& foreseen);
@@ -63,7 +65,7 @@ class CallKind {
   const RoundTimes& times() const { return took_; }  // of the last decision
 
   // Nanoseconds that a compressed call took less than a raw one on average, as this rank timed both
-  // for the last decision. The least times, by which ranks decide, come seldom on a busy network.
+  // for the last decision. The short times, by which ranks decide, come seldom on a busy network.
   std::int64_t saving() const { return saving_; }
 
   // A fingerprint of all that is the same on all ranks.
@@ -73,11 +75,14 @@ class CallKind {
   bool has_shifted(const Foreseen& foreseen) const;
   bool wants_round(const Foreseen& foreseen) const;
   void begin_round(const Foreseen& foreseen);
-  CallTurn turn_in_round(std::uint32_t position) const;
+  CallTurn turn_in_round();
+  bool is_watched_now() const;
+  std::uint32_t watched_together() const;
+  void adopt_watched(const RoundTimes& largest);
   void decide(const RoundTimes& largest, std::uint32_t calls_timed);
 
-  bool once_;
-  bool codes_ = false;         // by the last decision
+  KindOptions options_;
+  bool codes_;                 // by the last decision
   bool was_foreseen_ = false;  // that it pays, of calls that wait for nobody
   bool is_in_round_ = false;
   bool is_spread_ = false;      // the timing round
@@ -89,8 +94,7 @@ class CallKind {
   std::uint64_t pause_ = 0;      // calls from there to the next timing round
   double gain_ = 0;              // foreseen at the last timing round, raw by compressed
   RoundTimes took_;
-  RoundTimes own_;                  // what is not agreed on yet
-  MeanTime raw_mean_, coded_mean_;  // this rank's, in the timing round
+  RoundTally own_;  // what is not agreed on yet
   std::int64_t saving_ = 0;
   std::uint32_t watched_ = 0;  // calls in that, between timing rounds
   std::uint32_t quiet_ = 0;    // times that these were agreed on and all was well

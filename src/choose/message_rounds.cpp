@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "choose/constants.h"
 #include "choose/message_kind.h"
 
 namespace thinwire::choose {
@@ -32,16 +33,14 @@ constexpr std::uint32_t kMostConfirmed = 8;
 // Ranks that send each other may know the link's rate some steps one after another, so that their
 // first timing rounds do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
-// The logarithm of what one way took longer than the other, of two runs.
-constexpr double kHopeless = 1.1;
+// The logarithm of what one way took longer than the other, of two runs: less than in single calls,
+// as it is the mean of a run.
+constexpr double kHopelessRun = 1.1;
 // Of a timing round with a lag, in steps of the faster way.
 constexpr double kMostLost = 8;
 
 // A kind that has its first timing round with the program's word for a link's rate.
 constexpr std::uint64_t kFirstOfStated = 16;
-
-// A plan that differs so much from that of the last timing round: the link is another one.
-constexpr double kShift = 1.5;
 
 // Longer ones later: a few times tell what differs by much, more of them what differs by little.
 MessageRound usual_round(std::uint64_t position) {
@@ -160,7 +159,7 @@ void MessageKind::note_end(bool codes_before) {
 // The way that is not taken between timing rounds took so much longer that the rest would only
 // cost.
 bool MessageKind::is_hopeless() {
-  if ((codes_ ? times_.last_pair() : -times_.last_pair()) > kHopeless) return true;
+  if ((codes_ ? times_.last_pair() : -times_.last_pair()) > kHopelessRun) return true;
   const double usual = times_.of(codes_).mean(), number = others_.number();
   const bool costs = number >= kFew && number * (others_.mean() - usual) > kMostLost * usual;
   if (round_.lag == 0 || usual <= 0 || !costs) return false;

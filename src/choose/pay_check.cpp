@@ -4,14 +4,11 @@
 #include <limits>
 
 #include "base/float_mode.h"
+#include "choose/constants.h"
 
 namespace thinwire::choose {
 namespace {
 
-// Coding starts below this share of the raw time, and goes on up to the whole.
-constexpr double kStarts = 0.95;
-// The most that attempts may cost, as a part of the time of raw messages.
-constexpr double kTrialShare = 0.005;
 // The newest attempt's part in the average.
 constexpr double kNewest = 0.25;
 // One attempt says no more than this: a process that was not running says nothing of the codec.
@@ -26,12 +23,12 @@ plan::CodecCost Guard::cost(const plan::CodecCost& measured) const {
 
 bool Guard::takes(double raw_seconds, double coded_seconds) {
   const DefaultFloatMode mode;
-  codes_ = coded_seconds < raw_seconds * (codes_ ? 1 : kStarts);
+  codes_ = coded_seconds < raw_seconds * (codes_ ? 1 : kToBegin);
   if (codes_) {
     credit_ = 0;
     return true;
   }
-  credit_ += kTrialShare * raw_seconds;
+  credit_ += raw_seconds / kShareOfTries;
   // A cost that was never measured is infinite or NaN here.
   if (!(credit_ >= coded_seconds)) return false;
   credit_ = 0;

@@ -41,11 +41,11 @@ std::uint64_t planned_bytes(const Call& call, const Options& options, int size) 
 
 }  // namespace
 
-collective::Backoff& Communicator::backoff_of(const Call& call) {
+choose::Backoff& Communicator::backoff_of(const Call& call) {
   const auto found = std::ranges::find_if(
       tried_, [&](const Tried& one) { return one.dtype == call.dtype && one.spec == call.spec; });
   if (found != tried_.end()) return found->backoff;
-  return tried_.emplace_back(call.spec, call.dtype, collective::Backoff{}).backoff;
+  return tried_.emplace_back(call.spec, call.dtype, choose::Backoff{}).backoff;
 }
 
 bool Communicator::lacks_cost(const Call& call) const {

@@ -106,9 +106,9 @@ class Communicator {
   struct Tried {
     codec::Spec spec;
     Dtype dtype;
-    collective::Backoff backoff;
+    choose::Backoff backoff;
   };
-  collective::Backoff& backoff_of(const Call& call);
+  choose::Backoff& backoff_of(const Call& call);
 
   bool lacks_cost(const Call& call) const;
   Status learn(const Call& call, int device);
@@ -173,7 +173,7 @@ class Communicator {
   collective::Program program_;
   collective::Executor executor_;
   std::unique_ptr<collective::Crew> crew_;
-  collective::Backoff* backoff_ = nullptr;
+  choose::Backoff* backoff_ = nullptr;
   Binding binding_;
   collective::Workspace workspace_;
   std::uint64_t spare_bytes_ = 0;
@@ -186,7 +186,7 @@ class Communicator {
 
   // Alike on all ranks, but for `lost_` and what is in the entries of who has that.
   std::unique_ptr<History> history_;  // null where no references are wanted
-  collective::Backoff pause_;         // where none was found lately
+  choose::Backoff pause_;             // where none was found lately
   std::uint64_t misses_ = 0;          // in a row
   double reference_seconds_ = 0;      // that differences and keeping results take, a byte
   bool lost_ = false;                 // a result that others have

@@ -184,7 +184,7 @@ Status Communicator::agree_on_reference(const Call& call, const Choice& choice) 
   if (history_ == nullptr) return {};
   result_ = class_of(call, size());
   if (!may_refer(call, choice)) return {};
-  if (!pause_.tries()) {
+  if (pause_.next() == choose::Effort::kSkip) {
     history_->pass();
     return {};
   }
@@ -212,7 +212,8 @@ Status Communicator::agree_on_reference(const Call& call, const Choice& choice) 
   if (replaces_ != 0) refer_to(call, replaces_, proposal);
   // A program's step may have as many results as there is room for, and more.
   misses_ = replaces_ != 0 ? 0 : misses_ + 1;
-  pause_.saw(misses_ > 2 * history_->entries() + 16);
+  const bool is_in_vain = misses_ > 2 * history_->entries() + 16;
+  is_in_vain ? pause_.declined() : pause_.succeeded();
   return {};
 }
 

@@ -70,6 +70,33 @@ TEST(Growth, Outputs) {
   });
 }
 
+TEST(Growth, Choosers) {
+  tw_chooser_options options{};
+  options.size = sizeof options;
+  expect_input_grows<tw_chooser_options>("tw_chooser_create", options, [](auto* given) {
+    tw_chooser* made = nullptr;
+    const tw_status status = tw_chooser_create(given, &made);
+    tw_chooser_destroy(made);
+    return status;
+  });
+  tw_chooser* of = nullptr;
+  ASSERT_EQ(tw_chooser_create(&options, &of), TW_OK) << tw_last_error();
+  tw_chooser_facts facts{};  // that compressing loses, so that there is no timing round
+  facts.size = sizeof facts;
+  facts.compressed_seconds = HUGE_VAL;
+  tw_chooser_turn turn{};
+  turn.size = sizeof turn;
+  expect_input_grows<tw_chooser_facts>(
+      "tw_chooser_next", facts, [&](auto* given) { return tw_chooser_next(of, given, &turn); });
+  expect_output_grows<tw_chooser_turn>("tw_chooser_turn",
+                                       [&](auto* out) { return tw_chooser_next(of, &facts, out); });
+  expect_output_grows<tw_chooser_times>("tw_chooser_times",
+                                        [&](auto* out) { return tw_chooser_own(of, out); });
+  expect_output_grows<tw_chooser_state>("tw_chooser_state",
+                                        [&](auto* out) { return tw_chooser_describe(of, out); });
+  tw_chooser_destroy(of);
+}
+
 TEST(Growth, WhatFitsOfAnOutputIsRight) {
   const Message message;
   tw_message_info today{};

@@ -36,27 +36,21 @@ def ways(of: Guard, count: int, pace: Callable[[bool], float], link: float = LIN
 
 def test_the_faster_way_stays() -> None:
     slower, faster = Guard("slower"), Guard("faster")
-    first = ways(slower, 10, paces(1.25))
-    assert first == ways(faster, 10, paces(0.75))
-    assert first[2:] == [False, True, True, False, True, False, False, True]
+    first = ways(slower, 8, paces(1.25))
+    assert first == ways(faster, 8, paces(0.75))
+    assert first == [False, True, True, False, True, False, False, True]
     assert slower.why_plain(True, LINK) == SLOWER and faster.why_plain(True, LINK) == ""
     assert not any(ways(slower, 40, paces(1.25))) and all(ways(faster, 40, paces(0.75)))
     rows = counters.stats().classes
     assert rows["slower"].faster == "plain" and rows["faster"].faster == "compressed"
     assert rows["slower"].timed_rate == pytest.approx(1 / 1.25)
-    assert rows["slower"].timed_plain_rate == rows["slower"].predicted_rate == 1
-
-
-@pytest.mark.parametrize(("pace", "stays"), [(0.6, True), (1.6, False)])
-def test_where_it_is_clear_two_of_each_suffice(pace: float, stays: bool) -> None:
-    went = ways(Guard("clear"), 40, paces(pace))
-    assert went[:6] == [False, True, False, True, True, False]
-    assert all(way == stays for way in went[6:])
+    assert rows["slower"].timed_plain_rate == pytest.approx(1)
+    assert rows["slower"].predicted_rate == 1
 
 
 def test_what_was_slower_is_tried_again_for_a_hundredth_of_the_time() -> None:
     of = Guard("again")
-    ways(of, 10, paces(1.5))
+    ways(of, 8, paces(1.5))
     went = ways(of, 4000, paces(1.5))
     assert 0 < sum(went) * 0.5 <= 0.01 * 4000
     assert ways(of, 2000, paces(0.5))[-1], "it never came back"
@@ -82,28 +76,62 @@ def test_compressing_that_becomes_slower_is_timed_again_soon() -> None:
 
 
 def test_what_takes_many_times_as_long_is_given_up_sooner() -> None:
-    assert sum(ways(Guard("hopeless"), 60, paces(9.0))) == 3
+    assert sum(ways(Guard("hopeless"), 60, paces(9.0))) == 2
 
 
 def test_a_slower_link_is_reason_to_time_again() -> None:
     of = Guard("link")
     ways(of, 10, paces(1.5))
     assert not any(ways(of, 10, paces(1.5), 2 * LINK))
-    assert ways(of, 11, paces(0.2), LINK / 3)[-1]
+    assert ways(of, 9, paces(0.2), LINK / 3)[-1]
+
+
+def lost_by_chance(compressed: float) -> float:
+    """Of programs of 400 transfers whose times vary by a third: the mean of their times, by what
+    the faster way would have taken alone."""
+    programs, took = 40, 0.0
+    for seed in range(programs):
+        noise = random.Random(seed)
+        of = Guard(f"chance {compressed} {seed}")
+
+        def pace(way: bool, noise: random.Random = noise) -> float:
+            return paces(compressed)(way) * noise.lognormvariate(0, 0.3)
+
+        took += sum(paces(compressed)(way) for way in ways(of, 400, pace))
+    return took / (programs * 400 * min(compressed, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("compressed", "most"), [(9.0, 1.05), (2.0, 1.04), (1.25, 1.04), (0.8, 1.09), (0.5, 1.05)]
+)
+def test_chance_decides_little(compressed: float, most: float) -> None:
+    assert lost_by_chance(compressed) < most
+
+
+def test_transfers_that_overlap_are_timed_all_the_same() -> None:
+    """Four are on their way at any time: those that change ways are not counted."""
+    for pace in (0.5, 2.0):
+        of, open_ = Guard(f"overlap {pace}"), []
+        for _ in range(200):
+            if not of.why_plain(True, LINK):
+                open_.append(of.take(None, Paces(1.0, 2.0)))
+            if len(open_) == 4 or (open_ and of.why_plain(False, LINK)):
+                seat = open_.pop(0)
+                of.leave(seat, pace if seat.compressed else 1.0)
+        assert counters.stats().classes[of.name].faster == ("compressed" if pace < 1 else "plain")
 
 
 def test_transfers_beside_others_of_the_other_way_say_nothing() -> None:
     of = Guard("beside")
-    assert [transfer(of, paces(9.0)) for _ in range(2)] == [False, True]
-    plain = of.take(None, None)  # the first that counts, and long on its way
+    plain = of.take(None, Paces(1.0, 2.0))  # the first one, and long on its way
     for _ in range(50):
-        seat = of.take(True, None)
+        seat = of.take(True, Paces(1.0, 2.0))
         of.leave(seat, 0.001)
     of.leave(plain, 100.0)
     # Neither was counted, so what is decided is by those that follow, alone.
     assert not of.why_plain(True, LINK)
-    assert not any(ways(of, 30, paces(1.5))[10:])
-    assert counters.stats().classes["beside"].timed_plain_rate == 1
+    assert not any(ways(of, 30, paces(1.5))[8:])
+    assert counters.stats().classes["beside"].timed_plain_rate == pytest.approx(1)
 
 
 def test_a_transfer_that_failed_is_not_counted() -> None:

@@ -12,7 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 from training import bits_of, model, raises, same_on_all_ranks, train
 
 import thinwire.torch as tt
-from thinwire.torch.guard import ROUNDS, SLOWER, TIMED, UNKNOWN_STEP, Guard
+from thinwire.torch.guard import EACH_WAY, SLOWER, TIMED, UNKNOWN_STEP, Guard
 
 CPU = torch.device("cpu")
 
@@ -54,7 +54,7 @@ def the_faster_is_kept_to(_: Path) -> None:
             said = [why for step in range(400) for why in job.step(10 + 50 * (step % 7 == 3))]
             last = SLOWER if coded > raw else ""
             assert set(said[-calls:]) == {last}, (calls, raw, coded)
-            assert said.count(TIMED) == ROUNDS.count(False) * calls
+            assert said.count(TIMED) == EACH_WAY * calls
             assert set(said) <= {"", TIMED, SLOWER}
 
 
@@ -71,13 +71,13 @@ def optimizers_in_one_another_make_one_step(_: Path) -> None:
     """As ZeroRedundancyOptimizer's: rounds are whole steps still."""
     job = Job(3, 1.0, 1.1)
     said = [why for _ in range(40) for why in job.step(10, optimizers=2)]
-    assert said.count(TIMED) == 3 * ROUNDS.count(False) and said[-1] == SLOWER
+    assert said.count(TIMED) == 3 * EACH_WAY and said[-1] == SLOWER
 
 
 def without_an_optimizer_it_decides_as_well(_: Path) -> None:
     job = Job(1, 1.0, 2.0, known=False)
     said = [why for _ in range(1000) for why in job.step()]
-    assert said.count(TIMED) == ROUNDS.count(False) * UNKNOWN_STEP and said[-1] == SLOWER
+    assert said.count(TIMED) == EACH_WAY * UNKNOWN_STEP and said[-1] == SLOWER
     assert job.asked == 4
 
 
@@ -113,9 +113,9 @@ def training_goes_on_as_it_would(_: Path) -> None:
     train(net, 24)
     assert bits_of(guarded) == wanted and same_on_all_ranks(wanted)
     row = tt.stats()["dp"]["allreduce"]
-    calls = row.raw[TIMED] / ROUNDS.count(False)
+    calls = row.raw[TIMED] / EACH_WAY
     assert calls == round(calls) >= 1, row
-    assert row.compressed >= 16 + ROUNDS.count(True) * calls, row
+    assert row.compressed >= 16 + EACH_WAY * calls, row
     assert row.compressed + row.raw.total() == row.calls
     assert row.raw[SLOWER] in (0, row.raw.total() - row.raw[TIMED] - row.raw["below min_bytes"])
 
@@ -126,9 +126,9 @@ def sharded_training_goes_on_as_it_would(_: Path) -> None:
     net = sharded({"dp": "lossless"})
     assert (train(net, 20), bits_of(net)) == wanted
     rows = tt.stats()["dp_shard"].values()
-    timed = sum(row.raw[TIMED] for row in rows) / ROUNDS.count(False)
+    timed = sum(row.raw[TIMED] for row in rows) / EACH_WAY
     assert timed == round(timed) >= 7, rows
-    assert sum(row.compressed for row in rows) >= 16 + ROUNDS.count(True) * timed, rows
+    assert sum(row.compressed for row in rows) >= 16 + EACH_WAY * timed, rows
 
 
 def ranks_that_differ_in_force_are_told(_: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
+from thinwire.choose import Retry
 from thinwire.codec import CodecCost
 from thinwire.costs import find_here
 from thinwire.dask import counters
@@ -20,7 +21,6 @@ SAMPLE_BYTES = 256 << 10  # on which a codec's cost is measured where no table h
 # same for any size, would make large arrays look slow by a small sample, and small ones fast by a
 # large one.
 MOST_SAMPLE_ON_GPU = 4 << 20
-MOST_SKIPPED = 63  # data that was declined is tried again at least once in so many arrays
 WEIGHT = 0.3  # of the newest array in the running mean of ratios
 
 _log = logging.getLogger("thinwire.dask")
@@ -67,7 +67,7 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Trial:
+class Sample:
     """What coding a part of an array came to; rates are in its bytes per second."""
 
     ratio: float
@@ -76,7 +76,7 @@ class Trial:
 
 
 class History:
-    """What one codec did with arrays of one class lately. Thread-safe."""
+    """What one codec did with arrays of one kind lately. Thread-safe."""
 
     def __init__(self, spec: str, array: Array) -> None:
         self.name = array.name_under(spec)
@@ -88,27 +88,26 @@ class History:
         self._expected = cost.ratio
         self._ratio: float | None = None  # of the data itself
         self._used = ""  # the codec of the last frame: "auto" chooses one
-        self._skip = self._skipped = 0
-        self._lately = ""
+        self._retry = Retry()
+        self._lately = ""  # why the last arrays were declined; empty: they were not
         self.expected: Paces | None = None  # of the last array that was weighed
 
-    def why_plain(self, array: Array, link: float, trial: Callable[[], Trial]) -> str:
-        """Empty where the array is worth compressing. `trial` codes a part of it, which says what
+    def why_plain(self, array: Array, link: float, sample: Callable[[], Sample]) -> str:
+        """Empty where the array is worth compressing. `sample` codes a part of it, which says what
         it comes to, and after a while without coding also how fast the processor is now."""
         with self._lock:
-            if self._skipped < self._skip:
-                self._skipped += 1
+            if not self._retry.next():
                 return self._lately
-            again = self._skip > 0
+            again = bool(self._lately)
             ratio = None if again else self._ratio
         if again:
-            ratio = self._begin_anew(trial(), array)
+            ratio = self._begin_anew(sample(), array)
         choice = self._plan(array, link, ratio)
         if choice.why_raw:
             self._decline(choice.why_raw)
             return choice.why_raw
         if ratio is None:
-            ratio = trial().ratio
+            ratio = sample().ratio
             with self._lock:
                 self._ratio = ratio
         if ratio < (choice.least_ratio or 1.0):
@@ -116,7 +115,7 @@ class History:
             return "too little gained"
         return ""
 
-    def _begin_anew(self, found: Trial, array: Array) -> float:
+    def _begin_anew(self, found: Sample, array: Array) -> float:
         with self._lock:
             self._ratio = found.ratio
             self._encode, self._decode = Speed(found.encode_rate), found.decode_rate
@@ -140,14 +139,14 @@ class History:
                 array.nbytes / link
             )
         with self._lock:
-            self._skip = self._skipped = 0
+            self._retry.tell(True)
+            self._lately = ""
         return ratio > 1.0
 
     def _decline(self, lately: str) -> None:
         with self._lock:
             self._lately = lately
-            self._skip = min(2 * self._skip + 1, MOST_SKIPPED)
-            self._skipped = 0
+            self._retry.tell(False)
 
     def _decode_rate(self, array: Array) -> float:
         """Of the codec that was used last, as this process decodes it itself."""
@@ -195,7 +194,7 @@ _making = threading.Lock()
 
 
 def history_of(spec: str, array: Array) -> History:
-    """The first call for a class measures the codec, unless this machine's table has it."""
+    """The first call for a kind measures the codec, unless this machine's table has it."""
     name = array.name_under(spec)
     with _making:
         if name not in _histories:

@@ -10,7 +10,7 @@ from distributed.metrics import context_meter
 
 import thinwire
 from thinwire.dask import counters, handshake, marks, setting, transfers
-from thinwire.dask.choice import Array, History, Trial, history_of, learn_decode, link_of
+from thinwire.dask.choice import Array, History, Sample, history_of, learn_decode, link_of
 from thinwire.dask.guard import guard_of
 
 _log = logging.getLogger("thinwire.dask")
@@ -118,7 +118,7 @@ def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
     history = history_of(spec, what)
     link = link_of(now, what.same_host)
     if not now.force:
-        why = _why_not_worth(history, link, what, lambda: _trial(array, spec, what))
+        why = _why_not_worth(history, link, what, lambda: _sample(array, spec, what))
         if why:
             counters.count_plain(what.nbytes, why, history.name)
             return None
@@ -137,21 +137,21 @@ def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
 
 
 def _why_not_worth(
-    history: History, link: float | None, what: Array, trial: Callable[[], Trial]
+    history: History, link: float | None, what: Array, sample: Callable[[], Sample]
 ) -> str:
     """By what transfers took, and where that does not rule it out by what is predicted."""
     if link is None:
         return "link not known yet"
     transfer, guard = transfers.current(), guard_of(history.name)
     if transfer is None:  # a client's, which are not timed
-        return history.why_plain(what, link, trial)
-    why = transfer.why_plain(guard, link) or history.why_plain(what, link, trial)
+        return history.why_plain(what, link, sample)
+    why = transfer.why_plain(guard, link) or history.why_plain(what, link, sample)
     if why:
         return why
     return "" if transfer.compresses(guard, history.expected) else counters.TIMED
 
 
-def _trial(array: Any, spec: str, what: Array) -> Trial:
+def _sample(array: Any, spec: str, what: Array) -> Sample:
     """Of a part in the middle: of host memory an eighth of the array, and no more than a quarter
     MiB. Of a GPU's all of it, up to 16 MiB: a part would take about as long, and look slow."""
     flat = array.reshape(-1)
@@ -166,7 +166,7 @@ def _trial(array: Any, spec: str, what: Array) -> Trial:
     middle = perf_counter()
     thinwire.decompress(frame)
     end = perf_counter()
-    return Trial(nbytes / _size_of(frame), nbytes / (middle - begin), nbytes / (end - middle))
+    return Sample(nbytes / _size_of(frame), nbytes / (middle - begin), nbytes / (end - middle))
 
 
 def _name_of(info: thinwire.MessageInfo) -> str:

@@ -60,16 +60,16 @@ class Transfer:
         self._bytes += nbytes
 
     def why_plain(self, guard: Guard, link: float) -> str:
-        """Why an array of the guard's class goes plain, whatever it is; "" for nothing."""
+        """Why an array of the guard's kind goes plain, whatever it is; "" for nothing."""
         is_new = guard not in self._met
         self._met.add(guard)
         return "" if guard in self._seats else guard.why_plain(is_new, link)
 
     def compresses(self, guard: Guard, expected: Paces | None) -> bool:
-        """Whether this transfer's arrays of the guard's class travel compressed: all or none."""
+        """Whether this transfer's arrays of the guard's kind travel compressed: all or none."""
         if guard not in self._seats:
             seat = self._seats[guard] = guard.take(self._timed, expected)
-            if seat.timed:
+            if seat.in_round:
                 self._timed = seat.compressed
         return self._seats[guard].compressed
 

@@ -2,8 +2,8 @@
 
 A call's own time says little, since calls overlap with each other and with computation. So the
 guard times whole steps, as long as all of the group's calls in one take, some with these calls
-compressed and some with torch's own, and keeps to what was faster. What it goes by is the same on
-all ranks: how many calls came before, and times that the ranks have exchanged.
+compressed and some with torch's own, and keeps to what was faster (`thinwire.choose`). What it goes
+by is the same on all ranks: how many calls came before, and times that the ranks have exchanged.
 """
 
 import logging
@@ -11,24 +11,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from thinwire.choose import Chooser
+
 TIMED = "being timed, raw and compressed"
 SLOWER = "faster raw, as timed"
 
 # After how many compressed calls the ranks ask each other how many calls a step has, and what a
-# round has where the last of these finds no optimizer's steps.
+# step is taken to have if the last of these finds no optimizer's steps.
 ASKED_AFTER, UNKNOWN_STEP = (16, 64, 256), 32
-# The rounds that are timed, of the calls of a step each: true where they are compressed. The first
-# of either kind is not counted. The others are in an order in which no period of two, four or
-# eight rounds, as layers that take turns, favours one kind (Thue and Morse's).
-UNCOUNTED = (False, True)
-COUNTED = (False, True, True, False, True, False, False, True)
-ROUNDS = UNCOUNTED + COUNTED
+# Steps of each way that are timed. They take turns in an order in which no period of two or four
+# steps, as layers that take turns, favours one way.
+EACH_WAY = 4
 
 _log = logging.getLogger("thinwire.torch")
 
@@ -91,30 +89,33 @@ class Guard:
     ) -> None:
         self._name, self._agree, self._steps = name, agree, steps
         self._clock = clock or Clock()
-        self._calls = 0  # since the last that began a round, or at all
+        self._calls = 0  # since steps are timed, or at all
         self._ends: list[int] = []  # at which calls a step had ended: the first, and the last
         self._steps_seen = 0  # between these two
         self._last = steps()
         self._per_step = 0.0
-        self._round_calls = 0  # 0 while it is not known
-        self._marks: list[Mark] = []  # where rounds began
-        self._verdict: str | None = None
+        self._step_calls = 0  # 0 while it is not known
+        self._chooser = Chooser(once=True, begins_compressed=True, calls=EACH_WAY)
+        self._marks: list[Mark] = []  # when steps began
+        self._ways: list[bool] = []  # of these: true if compressed
+        self._finding: str | None = None
 
     def why_raw(self, device: Any) -> str:
         """To be asked before each call that is to be compressed, on `device`: why it goes raw;
         empty where it is compressed. At a few calls it waits for the other ranks."""
-        if self._verdict is not None:
-            return self._verdict
-        if self._round_calls == 0:
+        if self._finding is not None:
+            return self._finding
+        if self._step_calls == 0:
             self._watch()
             return ""
-        if self._calls % self._round_calls == 0:
+        if self._calls % self._step_calls == 0:
             self._marks.append(self._clock.mark(device))
+            if self._chooser.due:
+                self._finding = self._learn()
+                return self._finding
+            self._ways.append(self._chooser.next(0.0, 0.0).compressed)
         self._calls += 1
-        if len(self._marks) > len(ROUNDS):
-            self._verdict = self._decide()
-            return self._verdict
-        return "" if ROUNDS[len(self._marks) - 1] else TIMED
+        return "" if self._ways[-1] else TIMED
 
     def _watch(self) -> None:
         """Counts what a step has; the calls after the one that finds out are timed."""
@@ -131,19 +132,20 @@ class Guard:
             return
         (found,) = self._agree([self._per_step])
         if found > 0 or self._calls == ASKED_AFTER[-1]:
-            self._round_calls = max(1, round(found)) if found > 0 else UNKNOWN_STEP
+            self._step_calls = max(1, round(found)) if found > 0 else UNKNOWN_STEP
             self._calls = 0
 
-    def _decide(self) -> str:
-        took: dict[bool, list[float]] = {False: [], True: []}
-        rounds = pairwise(self._marks[len(UNCOUNTED) :])
-        for coded, (first, last) in zip(COUNTED, rounds, strict=True):
-            took[coded].append(self._clock.seconds(first, last))
+    def _learn(self) -> str:
+        """Times are asked for as late as this: a GPU's clock is waited for once."""
+        for compressed, (first, last) in zip(self._ways, pairwise(self._marks), strict=True):
+            self._chooser.took(compressed, self._clock.seconds(first, last))
         self._marks.clear()
-        raw, coded_time = self._agree([median(took[False]), median(took[True])])
-        keeps = coded_time <= raw
+        largest = self._agree(self._chooser.own())
+        self._chooser.adopt(largest)
+        keeps = self._chooser.compresses
         _log.info(
             "group %s: steps take %.4g s with compressed calls, %.4g s with torch's own: %s",
-            *(self._name, coded_time, raw, "compressed from here on" if keeps else "raw"),
+            *(self._name, largest[1] / 1e9, largest[0] / 1e9),
+            "compressed from here on" if keeps else "raw",
         )
         return "" if keeps else SLOWER

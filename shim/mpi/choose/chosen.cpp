@@ -21,8 +21,8 @@ void name_receiver(const Peer& peer, Attempt& attempt) {
 // What a lossy codec gives must not depend on the time that attempts take.
 std::uint32_t most_skips(const Chosen& chosen, double seconds) {
   const CodecUse& use = *chosen.attempt.use;
-  if (use.is_lossy || use.plan.force != 0) return Backoff::kLongestSearch;
-  return Backoff::most_skips(seconds, chosen.decision.raw_seconds);
+  if (use.is_lossy || use.plan.force != 0) return choose::kLongestSearch;
+  return choose::Backoff::most_skips(seconds, chosen.decision.raw_seconds);
 }
 
 // True if the frame is to be sent.
@@ -91,7 +91,7 @@ std::optional<Chosen> choose_for(const Outgoing& message) {
   if (!is_usable(message.type)) return std::nullopt;
   chosen.channel = &chosen.peer.channels->of(chosen.type.leaf, choice.use->number);
   chosen.effort = chosen.channel->next(decision.least_ratio);
-  if (chosen.effort == Effort::kSkip) attempt.reason = TW_RAW_DECLINED_LATELY;
+  if (chosen.effort == choose::Effort::kSkip) attempt.reason = TW_RAW_DECLINED_LATELY;
   return chosen;
 }
 

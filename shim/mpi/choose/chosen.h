@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "shim/mpi/choose/backoff.h"
+#include "shim/mpi/choose/channels.h"
 #include "shim/mpi/choose/decide.h"
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/native/datatypes.h"
@@ -18,8 +18,8 @@ struct Chosen {
   Peer peer;
   Decision decision;
   Decision told;  // the same by the raw time that the report tells
-  Backoff* channel = nullptr;
-  Effort effort = Effort::kWhole;
+  choose::SharedBackoff* channel = nullptr;
+  choose::Effort effort = choose::Effort::kWhole;
 };
 
 // Nothing: the MPI is to judge, and refuse, the message's buffer or its type.

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "shim/mpi/choose/backoff.h"
+#include "shim/mpi/choose/channels.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "thinwire/thinwire.h"
 

@@ -61,12 +61,14 @@ NativeReason compress(const Part& part, NativeReason planned, tw_collective& col
 
 // Collective. Where the ranks cannot agree nothing pays.
 void agree_on_times(const Part& part, choose::CallKind& of, Collectives& kept) {
-  const std::uint64_t own[2] = {of.own().raw, of.own().coded};
-  std::uint64_t largest[2] = {};
-  if (real().Allreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, kept.own->comm()) != MPI_SUCCESS) {
-    largest[0] = largest[1] = 0;
-  }
-  const bool is_decided = of.adopt({.raw = largest[0], .coded = largest[1]});
+  constexpr int kTimes = 4;
+  const choose::RoundTimes times = of.own();
+  const std::uint64_t own[kTimes] = {times.raw, times.coded, times.raw_mean, times.coded_mean};
+  std::uint64_t largest[kTimes] = {};
+  const int error = real().Allreduce(own, largest, kTimes, MPI_UINT64_T, MPI_MAX, kept.own->comm());
+  const bool is_decided = of.adopt(
+      error != MPI_SUCCESS ? choose::RoundTimes{}
+                           : choose::RoundTimes{largest[0], largest[1], largest[2], largest[3]});
   if (!is_decided || !plans_are_logged || part.rank != 0) return;
   log_decision(kind_key_of(part), {static_cast<double>(of.times().raw),
                                    static_cast<double>(of.times().coded), of.codes(), of.rounds()});

@@ -45,7 +45,7 @@ Encoded encode_elements(const Chosen& chosen) {
                     attempt.bytes,
                     chosen.peer.inspect_threshold,
                     chosen.decision.least_ratio,
-                    chosen.effort == Effort::kSampleFirst,
+                    chosen.effort == choose::Effort::kSampleFirst,
                     chosen.channel->declines(),
                     wire_on_device(message, chosen.peer)};
   const WatchedRange range("encode", array.use.codec.get(), array.bytes);

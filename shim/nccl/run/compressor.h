@@ -18,8 +18,8 @@
 
 #include "agree/agree.h"
 #include "run/call.h"
-#include "run/kinds.h"
 #include "run/connections.h"
+#include "run/kinds.h"
 #include "run/nodes.h"
 #include "run/plans.h"
 #include "run/stream_memory.h"

@@ -122,17 +122,15 @@ void Kind::take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype) 
 
 void Kind::watch(const Turn& turn, std::uint64_t nanoseconds) {
   if (nanoseconds == 0) return;
-  if (watched_ == 0) {
-    watched_times_ = {};
-    watched_mean_ = {};
-  }
-  watched_times_.add(nanoseconds);
-  watched_mean_.add(nanoseconds);
+  if (watched_ == 0) watched_times_ = {};
+  watched_times_.add(turn.codes, nanoseconds);
   if (++watched_ < choose::kWatched) return;
   watched_ = 0;
+  const choose::RoundTimes now = watched_times_.get();
   const bool is_overtaken =
-      choose::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
-      choose::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
+      choose::is_overtaken(turn.codes ? now.coded : now.raw, turn.took, turn.codes) ||
+      choose::is_overtaken_by_means(turn.codes ? now.coded_mean : now.raw_mean, turn.took,
+                                    turn.codes);
   if (is_overtaken) ask(turn.timing_round);
 }
 
@@ -140,14 +138,14 @@ void Kind::timed(const Turn& turn, std::uint64_t nanoseconds) {
   if (turn.calls == 0) return watch(turn, nanoseconds);
   watched_ = 0;
   if (turn.timing_round != seen_.timing_round) seen_ = {.timing_round = turn.timing_round};
-  seen_.times[turn.codes ? 1 : 0].add(nanoseconds);
-  seen_.means[turn.codes ? 1 : 0].add(nanoseconds);
+  seen_.times.add(turn.codes, nanoseconds);
   if (++seen_.calls != 2U * turn.calls || vetoed_) return;
   own_.timed = turn.timing_round;
-  own_.raw_ns = seen_.times[0].get();
-  own_.coded_ns = seen_.times[1].get();
-  own_.raw_mean_ns = seen_.means[0].get();
-  own_.coded_mean_ns = seen_.means[1].get();
+  const choose::RoundTimes took = seen_.times.get();
+  own_.raw_ns = took.raw;
+  own_.coded_ns = took.coded;
+  own_.raw_mean_ns = took.raw_mean;
+  own_.coded_mean_ns = took.coded_mean;
   offer();
 }
 

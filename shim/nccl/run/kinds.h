@@ -110,8 +110,7 @@ class Kind {
   struct Seen {
     std::uint16_t timing_round = 0;
     std::uint32_t calls = 0;
-    choose::TypicalTime times[2] = {};  // raw, coded
-    choose::MeanTime means[2] = {};
+    choose::RoundTally times{};
   };
 
   // Calls after which a kind that did not get smaller is tried again: data changes its nature
@@ -148,8 +147,7 @@ class Kind {
   bool waits_ = false;
   bool has_coded_ = false;
   std::uint32_t watched_ = 0;  // since the last look at their times
-  choose::TypicalTime watched_times_;
-  choose::MeanTime watched_mean_;
+  choose::RoundTally watched_times_;
   bool vetoed_ = false;
   Needs needs_;
   Seen seen_;

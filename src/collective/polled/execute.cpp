@@ -59,7 +59,8 @@ bool Executor::has_lost(const Run& run, const Task& task) const {
 plan::Reason Executor::why_plain(Run& run, const Step& step) {
   if (step.plain) return plan::Reason::kSchedule;
   if (run.blocks[step.block].plain) return plan::Reason::kShape;
-  const bool tries = run.means.backoff == nullptr || run.means.backoff->tries();
+  const bool tries =
+      run.means.backoff == nullptr || run.means.backoff->next() != choose::Effort::kSkip;
   return tries ? plan::Reason::kCompress : plan::Reason::kDeclinedLately;
 }
 
@@ -106,7 +107,8 @@ void Executor::finish(Run& run, const Job& job) {
       run.tally.delta_wire_bytes += job.packet.bytes;
     }
     if (!job.is_plain() && job.status.ok() && run.means.backoff != nullptr) {
-      run.means.backoff->saw(job.packet.bytes >= run.raw_bytes(task));
+      const bool shrank = job.packet.bytes < run.raw_bytes(task);
+      shrank ? run.means.backoff->succeeded() : run.means.backoff->declined();
     }
   } else {
     run.tally.decode_seconds += job.seconds;

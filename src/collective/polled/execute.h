@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "choose/backoff.h"
 #include "collective/arrays.h"
 #include "collective/engine.h"
-#include "collective/polled/backoff.h"
 #include "collective/polled/crew.h"
 #include "collective/program.h"
 #include "plan/plan.h"
@@ -36,7 +36,7 @@ struct Means {
 
   // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
   // what comes of it, whether a piece is coded must depend on the values alone.
-  Backoff* backoff = nullptr;
+  choose::Backoff* backoff = nullptr;
 };
 
 // Counts of one run, this rank's.

@@ -1,22 +1,25 @@
-#include "shim/mpi/choose/backoff.h"
+#include "choose/backoff.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
 
-namespace thinwire::mpi {
+namespace thinwire::choose {
 namespace {
 
 // Sends one message of data that shrinks or does not; whether it was tried.
-bool send(Backoff& channel, bool shrinks) {
+template <typename Channel>
+bool send(Channel& channel, bool shrinks) {
   if (channel.next() == Effort::kSkip) return false;
   shrinks ? channel.succeeded() : channel.declined();
   return true;
 }
 
-int tries(Backoff& channel, int messages, bool shrinks) {
+template <typename Channel>
+int tries(Channel& channel, int messages, bool shrinks) {
   int count = 0;
   for (int message = 0; message < messages; ++message) count += send(channel, shrinks);
   return count;
@@ -45,7 +48,7 @@ TEST(Backoff, FindsDataThatShrinksAgainInTime) {
     tries(channel, before, false);
     std::uint32_t search = 1;
     while (!send(channel, true)) ++search;
-    ASSERT_LE(search, Backoff::kLongestSearch) << "after " << before;
+    ASSERT_LE(search, kLongestSearch) << "after " << before;
     ASSERT_EQ(tries(channel, 100, true), 100);
   }
 }
@@ -101,8 +104,8 @@ TEST(Backoff, BeginsAnewWhereMuchLessIsAsked) {
 }
 
 TEST(Backoff, SkipsLittleWhereAttemptsAreCheap) {
-  EXPECT_EQ(Backoff::most_skips(1e-4, 0), Backoff::kLongestSearch);
-  EXPECT_EQ(Backoff::most_skips(1e-3, 1e-3), Backoff::kLongestSearch);
+  EXPECT_EQ(Backoff::most_skips(1e-4, 0), kLongestSearch);
+  EXPECT_EQ(Backoff::most_skips(1e-3, 1e-3), kLongestSearch);
   EXPECT_EQ(Backoff::most_skips(1e-4, 5e-3), 4U);
   for (const std::uint32_t most : {0U, 1U, 4U, 16U}) {
     Backoff channel;
@@ -171,7 +174,7 @@ TEST(Backoff, NumbersNeverRunOver) {
 // Every skip that a decline grants is taken once, whoever takes it.
 TEST(Backoff, ThreadsShareAChannel) {
   constexpr int kThreads = 4, kMessages = 20000;
-  Backoff channel;
+  SharedBackoff channel;
   tries(channel, 71, false);  // ends with the decline that grants 63
   std::atomic<int> skipped{0};
   std::vector<std::thread> threads;
@@ -186,15 +189,5 @@ TEST(Backoff, ThreadsShareAChannel) {
   EXPECT_EQ(skipped, 63);
 }
 
-TEST(Backoff, DtypesHaveChannelsOfTheirOwn) {
-  Channels channels;
-  tries(channels.of(TW_F64, 0), 3, false);
-  EXPECT_EQ(channels.of(TW_F32, 0).declines(), 0U);
-  EXPECT_EQ(channels.of(TW_F64, 1).declines(), 0U);
-  EXPECT_EQ(channels.of(TW_F64, 0).declines(), 2U);
-  channels.doubt();
-  EXPECT_EQ(channels.of(TW_BF16, 0).next(), Effort::kSampleFirst);
-}
-
 }  // namespace
-}  // namespace thinwire::mpi
+}  // namespace thinwire::choose
