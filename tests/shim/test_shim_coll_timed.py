@@ -61,7 +61,8 @@ def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path:
         assert f" raw, {TIMED}" in last
         stayed = re.search(rf"(\d+) raw, {SLOWER}", last)
         if way == "raw":
-            assert coded > 0.94 * raw
+            # Typical times are told; where compressed calls are quick at most times, and slow at
+            # others, their mean decides.
             assert stayed is not None and int(stayed[1]) >= CALLS - UNDECIDED
         else:
             assert coded < 0.96 * raw and " compressed, " in last
@@ -73,7 +74,7 @@ def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path:
 
 
 def test_communicators_that_come_and_go_are_timed_together(tmp_path: Path) -> None:
-    """Each of them is too short for a probation."""
+    """Each of them is too short for a timing round."""
     settings = {**STATED, "THINWIRE_LOG": "plan"}
     done = timed("smooth", settings, tmp_path / "report", "allgather", "gather")
     decided = [found[1] for line in done.thinwire_lines() if (found := DECISION.search(line))]
