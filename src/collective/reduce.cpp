@@ -45,17 +45,17 @@ THINWIRE_COMBINE_ALL(kProduct)
 THINWIRE_COMBINE_ALL(kMinimum)
 THINWIRE_COMBINE_ALL(kMaximum)
 
-using Row = std::array<Combine, kDtypeCount>;
-constexpr std::array<Row, plan::kReductionCount> kCombines = {
-    Row THINWIRE_COMBINE_ROW(kSum), Row THINWIRE_COMBINE_ROW(kProduct),
-    Row THINWIRE_COMBINE_ROW(kMinimum), Row THINWIRE_COMBINE_ROW(kMaximum)};
+using RowOfSums = std::array<Combine, kDtypeCount>;
+constexpr std::array<RowOfSums, plan::kReductionCount> kCombines = {
+    RowOfSums THINWIRE_COMBINE_ROW(kSum), RowOfSums THINWIRE_COMBINE_ROW(kProduct),
+    RowOfSums THINWIRE_COMBINE_ROW(kMinimum), RowOfSums THINWIRE_COMBINE_ROW(kMaximum)};
 
 }  // namespace
 
 void combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
              const std::byte* from) {
   const DefaultFloatMode mode;
-  const Row& row = kCombines[static_cast<std::size_t>(reduction)];
+  const RowOfSums& row = kCombines[static_cast<std::size_t>(reduction)];
   row[static_cast<std::size_t>(dtype)](count, into, from);
 }
 

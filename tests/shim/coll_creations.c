@@ -4,6 +4,7 @@
 //   after    a collective waits for what another thread does after a creation
 //   idup     a duplicate is begun before a collective on one rank, after it on the other (no
 //   threads)
+//   idups    several duplicates are begun, one after another (no threads)
 //   shrink   as amid, with MPIX_Comm_shrink
 //   left     an error handler leaves a creation by longjmp() (no threads)
 //   freed    prints what MPI_Request_free says of a duplicate, and of a broadcast, under way
@@ -131,6 +132,15 @@ static void beside_a_duplicate(void) {
   MPI_Comm_free(&made);
 }
 
+// The MPI that is asked about one before the next is begun may hang.
+static void duplicate_several_later(void) {
+  MPI_Comm made[6];
+  MPI_Request requests[6];
+  for (int at = 0; at < 6; ++at) MPI_Comm_idup(MPI_COMM_WORLD, &made[at], &requests[at]);
+  MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
+  for (int at = 0; at < 6; ++at) MPI_Comm_free(&made[at]);
+}
+
 static jmp_buf before;
 
 static void leave(MPI_Comm* where, int* code, ...) {
@@ -184,7 +194,7 @@ static void free_what_is_under_way(void) {
 }
 
 static int needs_threads(const char* mode) {
-  return strcmp(mode, "idup") != 0 && strcmp(mode, "left") != 0;
+  return strncmp(mode, "idup", 4) != 0 && strcmp(mode, "left") != 0;
 }
 
 static void run(const char* mode) {
@@ -194,6 +204,8 @@ static void run(const char* mode) {
     leave_a_creation();
   } else if (strcmp(mode, "freed") == 0) {
     free_what_is_under_way();
+  } else if (strcmp(mode, "idups") == 0) {
+    duplicate_several_later();
   } else if (strcmp(mode, "idup") == 0) {
     beside_a_duplicate();
   } else if (strcmp(mode, "shrink") == 0) {

@@ -73,3 +73,12 @@ def test_what_is_under_way_is_freed_as_natively(mpi: Mpi, tmp_path: Path) -> Non
 
     assert answers(ours.output) == answers(native.output)
     assert len(answers(ours.output)) >= 2
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_several_duplicates_are_under_way(mpi: Mpi, tmp_path: Path) -> None:
+    """Open MPI hangs if it is asked about one of them before the next is begun."""
+    program = [mpi.programs / "shim_coll_creations", "idups"]
+    for turn in range(3):
+        done = mpirun(4, program, mpi.production, CODEC, tmp_path / str(turn), 60, mpi)
+        done.all_right(4)

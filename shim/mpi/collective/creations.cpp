@@ -44,8 +44,10 @@ Creation::~Creation() {
   if (own_call.leave(this) && counts_) g_creations.end();
 }
 
+// The MPI is not asked whether it is complete: Open MPI goes on with its other requests then, and
+// ranks that do so between several such calls hang.
 void Creation::goes_on(MPI_Request* request) {
-  if (!counts_ || request == nullptr || is_complete(*request)) return;
+  if (!counts_ || request == nullptr || *request == MPI_REQUEST_NULL) return;
   put_continuation(*request, std::make_unique<Continuation>(std::make_shared<PendingCreation>()));
   counts_ = false;
 }

@@ -1,5 +1,7 @@
 // MPI_Request_get_status and its MPI 4.1 forms over several requests: a look that completes
 // nothing.
+#include <vector>
+
 #include "shim/mpi/message/completion.h"
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/native/real.h"
@@ -28,6 +30,16 @@ int look_at(MPI_Request request, int* flag, MPI_Status* status) {
   return error;
 }
 
+// The MPI's own requests in the place of the library's persistent ones; it leaves out inactive
+// ones.
+std::vector<MPI_Request> known_to_the_mpi(int count, const MPI_Request requests[]) {
+  std::vector<MPI_Request> known(requests, requests + count);
+  for (MPI_Request& request : known) {
+    if (const Persistent* persistent = find_persistent(request)) request = persistent->active;
+  }
+  return known;
+}
+
 bool nothing_pending(int count) { return !requests_pending() || count <= 0; }
 
 }  // namespace
@@ -45,20 +57,10 @@ extern "C" int MPI_Request_get_status_any(int count, const MPI_Request requests[
   if (nothing_pending(count)) {
     return real().Request_get_status_any(count, requests, index, flag, status);
   }
-  bool any_active = false;
-  for (int at = 0; at < count; ++at) {
-    if (requests[at] == MPI_REQUEST_NULL) continue;
-    any_active = true;
-    const int error = look_at(requests[at], flag, status);
-    if (error != MPI_SUCCESS || *flag) {
-      *index = at;
-      return error;
-    }
-  }
-  // With no request at all the answer is the MPI's own: done, and an empty status.
-  if (!any_active) return real().Request_get_status_any(count, requests, index, flag, status);
-  *index = MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  const auto known = known_to_the_mpi(count, requests);
+  const int error = real().Request_get_status_any(count, known.data(), index, flag, status);
+  if (error != MPI_SUCCESS || !*flag || *index == MPI_UNDEFINED) return error;
+  return look_at(requests[*index], flag, status);
 }
 THINWIRE_ALSO_PMPI(Request_get_status_any);
 
@@ -82,17 +84,13 @@ extern "C" int MPI_Request_get_status_some(int count, const MPI_Request requests
   if (nothing_pending(count)) {
     return real().Request_get_status_some(count, requests, done, indices, statuses);
   }
-  bool any_active = false;
-  *done = 0;
-  for (int at = 0; at < count; ++at) {
-    if (requests[at] == MPI_REQUEST_NULL) continue;
-    any_active = true;
+  const auto known = known_to_the_mpi(count, requests);
+  int error =
+      real().Request_get_status_some(count, known.data(), done, indices, MPI_STATUSES_IGNORE);
+  for (int at = 0; error == MPI_SUCCESS && *done != MPI_UNDEFINED && at < *done; ++at) {
     int flag = 0;
-    const int error = look_at(requests[at], &flag, status_at(statuses, *done));
-    if (error != MPI_SUCCESS) return error;
-    if (flag) indices[(*done)++] = at;
+    error = look_at(requests[indices[at]], &flag, status_at(statuses, at));
   }
-  if (!any_active) *done = MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  return error;
 }
 THINWIRE_ALSO_PMPI(Request_get_status_some);

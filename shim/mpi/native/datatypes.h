@@ -84,10 +84,16 @@ inline std::int64_t extent_of(MPI_Datatype type) {
   return extent;
 }
 
-// Named types cannot be freed.
+// Named types cannot be freed. Types of `_c` constructors have an envelope of that form alone.
 inline bool is_derived(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  int combiner = MPI_COMBINER_NAMED;
+  if (real().Type_get_envelope_c.is_there()) {
+    MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+    real().Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+  } else {
+    int integers = 0, addresses = 0, types = 0;
+    real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  }
   return combiner != MPI_COMBINER_NAMED;
 }
 
