@@ -1,4 +1,4 @@
-# What each preload library exports. One set of objects is linked once for each group of MPIs of its
+# The names that each preload library exports. One set of objects is linked once for each group of MPIs of its
 # handle ABI that have the same calls: a program must find the names that its MPI has and no others.
 #
 #   THINWIRE_MPI_<abi>_SHIMS    the libraries of an ABI, by the MPI that first had their calls

@@ -32,7 +32,7 @@ void ChangedTimes::note(double nanoseconds) {
   if (usual_.number() <= 0) return;
   const double longer = std::log(std::max(nanoseconds, 1.0)) - usual_.mean_log();
   const bool is_odd = std::abs(longer) > kOdd;
-  // What was odd by chance tells how much steps differ.
+  // Steps that were odd by chance tell how much steps differ.
   const bool ends_row = !is_odd || are_longer_ != (longer > 0);
   if (ends_row && usual_.number() < kMostUsual) usual_.add(odd_);
   if (ends_row) odd_ = {};

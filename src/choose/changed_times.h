@@ -27,8 +27,8 @@ class ChangedTimes {
   // Whether there should be a timing round, and its price may be paid.
   bool ask_for_round() const;
 
-  // That timing round has ended: another way is faster now, or not. It took so much longer than if
-  // all of its steps had gone the way that was taken before.
+  // A timing round that was asked for has ended: another way is faster now, or not. It took so much
+  // longer than if all of its steps had gone the way that was taken before.
   void note_round(bool has_changed_way, double nanoseconds);
 
  private:

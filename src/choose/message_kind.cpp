@@ -26,7 +26,7 @@ MessageKind::MessageKind(const MessageKind& all, std::uint64_t messages) {
   }
 }
 
-// Of the step before, which ends with this one.
+// The step before ends with this one.
 void MessageKind::note_time(std::uint64_t nanoseconds) {
   last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
   last_ = nanoseconds;
@@ -35,7 +35,7 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   if (frames_of_step_ > 0) frame_at_ = position_;
   in_row_ = last_turn_.is_coded == before_.is_coded ? in_row_ + 1 : 1;
   before_ = last_turn_;
-  // What is waited for in the step is a message of `lag` steps before.
+  // The program waits in the step for a message of `lag` steps before.
   const bool is_timed = in_row_ > lag;
   const bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
   const bool went_raw = !last_turn_.is_coded;

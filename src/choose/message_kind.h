@@ -1,7 +1,7 @@
 // Whether messages of one kind are compressed, from what a program takes with them both ways.
 // Pure: no clock, and the sender's alone, as the receiver reads what comes.
 //
-// What a send takes says little: over TCP it ends when the bytes are in the kernel's buffers. So
+// The time of a send says little: over TCP it ends when the bytes are in the kernel's buffers. So
 // steps are timed. One begins with a message of the kind, has all that follow before the program
 // has waited for anything, and ends when the next begins: in it is all that compression changes,
 // encoding, transfer, decoding, what ranks wait for each other, and what a program computes beside

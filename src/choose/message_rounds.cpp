@@ -14,15 +14,15 @@ constexpr double kMostTimes = 32;
 // more, and to go on. In doubt they go raw.
 constexpr double kBeginsOfFew = 3.5, kBegins = 2.75, kGoesOn = 0.5;
 constexpr double kFew = 4;
-// Of the mean time of raw steps, that of compressed ones at the most, to begin and to go on.
+// The mean time of compressed steps at the most, as a part of that of raw ones, to begin and to go
+// on.
 constexpr double kLeastGain = 0.98, kMostOfMean = 1.1;
 // Between these it is open which way is faster.
 constexpr double kPromising = 1, kDoubtful = 2;
-// That certain, a decision needs no early confirmation.
+// A decision that is so certain needs no early confirmation.
 constexpr double kCertain = 6;
 
-// What steps of the slower way in a timing round cost more is so small a part of the time to the
-// next.
+// The time from a timing round to the next, by what its steps of the slower way cost more.
 constexpr double kPartOfTime = 100;
 constexpr double kLongestPause = 1 << 16;
 constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
@@ -36,7 +36,7 @@ constexpr std::uint64_t kSecond = 16;
 // The logarithm of what one way took longer than the other, of two runs: less than in single calls,
 // as it is the mean of a run.
 constexpr double kHopelessRun = 1.1;
-// Of a timing round with a lag, in steps of the faster way.
+// The cost of a timing round with a lag, in steps of the faster way.
 constexpr double kMostLost = 8;
 
 // A kind that has its first timing round with the program's word for a link's rate.
@@ -146,8 +146,8 @@ void MessageKind::decide() {
   confirmed_ = codes_ == before ? confirmed_ + 1 : 0;
 }
 
-// What is told of a timing round that was asked for: had its other steps gone as all did before it,
-// they would have taken so much less.
+// Tells of a timing round that was asked for how much less its other steps would have taken, had
+// they gone as all did before it.
 void MessageKind::note_end(bool codes_before) {
   const double longer = times_.of(!codes_before).mean() - times_.of(codes_before).mean();
   const double steps = static_cast<double>(position_ - round_.began) / 2;

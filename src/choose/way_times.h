@@ -16,7 +16,8 @@ class WayTimes {
   double number() const { return number_; }
   double mean() const { return number_ > 0 ? sum_ / number_ : 0; }
   double mean_log() const { return number_ > 0 ? logs_ / number_ : 0; }
-  // Of the mean logarithm. Few times that happen to be alike are not believed to be exact.
+  // The error of the mean logarithm. Few times that happen to be alike are not believed to be
+  // exact.
   double variance() const;
 
  private:
@@ -29,7 +30,7 @@ class BothWays {
   // `lag`: of a program that keeps several messages in flight now and then a step waits for two,
   // and the next for none. Two runs beside each other that went both ways are a pair.
   void add(double nanoseconds, bool is_coded, double run, bool has_lag);
-  // What was timed is no pair with what comes.
+  // The times so far make no pair with those that come.
   void end_pair() { of_pair_ = {}, batch_ = {}, last_pair_ = 0; }
   void fade();
 
@@ -42,7 +43,7 @@ class BothWays {
   // those of pairs, whichever is more: in a program of phases few steps of one way happen to be
   // alike, and those of the other to be of another phase, but not so in all pairs.
   double deviations_faster() const;
-  // What the other way takes longer than `codes`, as a part of what that takes; 0: no longer.
+  // How much longer the other way takes than `codes`, as a part of what that takes; 0: no longer.
   double part_slower(bool codes) const;
   // The logarithm of what raw steps took by what compressed ones did, in the last pair.
   double last_pair() const { return last_pair_; }

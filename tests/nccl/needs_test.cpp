@@ -1,4 +1,4 @@
-// When what blocks need is offered to the other ranks.
+// Tests when a rank offers the others a new slot size, in 512ths of a block's raw bytes.
 #include "run/needs.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct Offers {
   std::vector<int> needed;
 };
 
-// What is offered over so many calls, whose needs are those.
+// The offers of so many calls with these needs.
 Offers offers(std::uint64_t calls, const std::function<std::uint32_t(std::uint64_t)>& need) {
   Needs needs;
   Offers made;
@@ -86,7 +86,7 @@ TEST(Needs, WhatDriftsIsRaisedAFewTimes) {
   EXPECT_LT(made.at.size(), 20U) << "a step at a time it would be 29";
 }
 
-TEST(Needs, OfACallThatSpillsMuchNothingWouldDoUntilItIsKnown) {
+TEST(Needs, AfterALargeSpillMoreIsOfferedOnceTheNeedIsKnown) {
   Needs needs;
   EXPECT_EQ(needs.take(200, false), 200);
   EXPECT_EQ(needs.spill(), Needs::kNone);

@@ -55,3 +55,12 @@ def test_pages_are_held_to_the_words_of_users(tool):
 
 def test_the_tree_holds_it(tool):
     assert tool.breaches() == []
+
+
+def test_a_pattern_of_a_folder_that_is_gone_is_a_breach(tool, monkeypatch):
+    names = ["include/a.h", "src/base/b.h"]
+    monkeypatch.setattr(tool, "HELD", ["include/*", "src/base/*"])
+    monkeypatch.setattr(tool, "NOT_HELD", ["src/gone/*"])
+    monkeypatch.setattr(tool, "PAGES", [])
+    (found,) = tool.unmatched(names)
+    assert "src/gone/*" in found

@@ -1,4 +1,4 @@
-// What became of attempts to encode for one peer, by what is sent.
+// Outcomes of attempts to encode for one peer, by what is sent.
 #pragma once
 
 #include <array>

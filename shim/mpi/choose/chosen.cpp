@@ -18,7 +18,7 @@ void name_receiver(const Peer& peer, Attempt& attempt) {
   attempt.is_known = peer.known;
 }
 
-// What a lossy codec gives must not depend on the time that attempts take.
+// The results of a lossy codec must not depend on the time that attempts take.
 std::uint32_t most_skips(const Chosen& chosen, double seconds) {
   const CodecUse& use = *chosen.attempt.use;
   if (use.is_lossy || use.plan.force != 0) return choose::kLongestSearch;
@@ -57,7 +57,7 @@ void complete_frame(const Tried& tried, double seconds, Chosen& chosen) {
   const double took = took_seconds(told, seconds, attempt.bytes, tried.wire_bytes);
   attempt.saved_nanoseconds = saved_nanoseconds(chosen.decision, told.raw_seconds, took);
   attempt.whole_nanoseconds = nanoseconds(took);
-  // What the trace and the report have are the same times.
+  // The trace and the report have the same times.
   const std::int64_t raw =
       static_cast<std::int64_t>(attempt.whole_nanoseconds) + attempt.saved_nanoseconds;
   attempt.raw_nanoseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(raw, 1));

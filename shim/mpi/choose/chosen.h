@@ -1,4 +1,4 @@
-// What is done with a message of the threshold or more, and what is learned from it.
+// Chooses how a message of the threshold or more goes, and learns from it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Chosen {
 // Nothing: the MPI is to judge, and refuse, the message's buffer or its type.
 std::optional<Chosen> choose_for(const Outgoing& message);
 
-// What came of trying a message; zeros where it was not tried.
+// The outcome of trying a message; zeros if it was not tried.
 struct Tried {
   tw_reason reason = TW_COMPRESS;
   std::uint64_t nanoseconds = 0;

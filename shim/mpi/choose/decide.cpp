@@ -21,10 +21,11 @@ namespace {
 constexpr std::uint64_t kDeviceSampleBytes = 4 << 20;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
 
-// Of a codec that cannot be measured on generated data, as with a shape of its own: attempts tell.
+// The rate of a codec that cannot be measured on generated data, as one with a shape of its own,
+// until attempts tell.
 constexpr double kAssumedRate = 1e9;
 
-// What is known of a codec on arrays of one type and place.
+// Facts about a codec on arrays of one type and place.
 struct Known {
   tw_codec_cost measured{};
   bool is_assumed = false;
@@ -117,7 +118,7 @@ std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer) {
   Decision decision;
-  // What does not depend on a link; a rate that is slower than anything lets "auto" by.
+  // Plans without a link: at this rate, slower than any codec, "auto" is not held back.
   tw_plan_settings settings = use.plan;
   settings.force = 1;
   decision.reason = static_cast<tw_reason>(plan(use, settings, type.leaf, bytes, peer).reason);

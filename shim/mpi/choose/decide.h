@@ -1,4 +1,4 @@
-// What is done with a message of the threshold or more: decided once, then carried out.
+// Decides once how a message of the threshold or more goes; others carry it out.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,15 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
 // there.
 NativeReason timed_reason(const Decision& decision);
 
-// What a frame saved: as predicted, and no more than messages of its kind were timed to save.
+// Nanoseconds that a frame saved: as predicted, and no more than messages of its kind were timed to
+// save.
 std::int64_t saved_nanoseconds(const Decision& decision, double raw_seconds, double whole_seconds);
 
-// What is predicted in all for a frame of that ratio; 0 where no rate is known.
+// Seconds predicted in all for a frame of that ratio; 0 if no rate is known.
 double predicted_seconds(const Decision& decision, double ratio);
 
-// What a frame takes in all: `encode_seconds` as measured, transfer and decoding as predicted.
+// Seconds that a frame takes in all: `encode_seconds` as measured, transfer and decoding as
+// predicted.
 double took_seconds(const Decision& decision, double encode_seconds, std::uint64_t bytes,
                     std::uint64_t wire_bytes);
 

@@ -106,7 +106,8 @@ choose::LinkRate first_rate() {
   return {choose::share_of(fastest, ranks), choose::RateSource::kMachine};
 }
 
-// What the user states is believed of memory too, where he has ranks of one node compress.
+// The rate of a node's memory: what the user states holds for it, too, if ranks of one node
+// compress.
 choose::LinkRate rate_of_memory() {
   const double stated = process().settings.collectives.link_bytes_per_second;
   if (stated > 0) return {stated, choose::RateSource::kStated};

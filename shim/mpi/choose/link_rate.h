@@ -18,8 +18,8 @@ choose::LinkRate link_rate(tw_peer place);
 choose::LinkRate link_rate_now();
 
 // The rate by which the report tells what raw messages would have taken: the fastest of link_rate()
-// and of what raw ones were measured at. The end of a short message waits for its receiver, who
-// decodes before it says anything, so that compressed ones make the link seem slower. Any thread.
+// and of what raw ones were measured at. Compressed messages make the link look slower, as the
+// receiver decodes before it answers. Any thread.
 double rate_of_raw(tw_peer place);
 
 // A message of the threshold or more leaves, as so many bytes. What connections deliver is compared

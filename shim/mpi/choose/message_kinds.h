@@ -20,7 +20,7 @@ struct TimedTurn {
   choose::MessageKind* of = nullptr;  // null: not of a kind
 };
 
-// How the next message of a kind goes. A peer has a kind of its own from its eighth message on;
+// How the next message of a kind goes. A peer has a kind of its own from its ninth message on;
 // those before are timed together with what goes to other peers, as many peers get few. Any thread.
 TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& foreseen,
                     bool begins_coded);
@@ -28,14 +28,15 @@ TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& f
 // A message whose turn was to be compressed became a frame.
 void note_frame(const TimedTurn& turn);
 
-// How many messages a program keeps in flight is learned from one at a time (choose/lag.h). Of a
-// send that blocks the program has seen that it is complete as its thread sends the next; of one
-// that does not, as a call says that its request is (choose/watched.h).
+// Learns how many messages a program keeps in flight by watching one at a time (choose/lag.h). A
+// blocking send is complete when its thread sends the next message; a non-blocking one when a call
+// reports its request complete (choose/watched.h).
 //
 // This thread's last message has this request.
 void watch_request(MPI_Request request);
-// A watched request is complete; or the program let go of it.
+// A watched request is complete.
 void watched_is_complete(std::uintptr_t request);
+// The program let go of a watched request: nobody will see its end.
 void watched_is_lost(std::uintptr_t request);
 
 }  // namespace thinwire::mpi

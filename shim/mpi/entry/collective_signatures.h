@@ -3,7 +3,7 @@
 // CollectiveArguments.
 #pragma once
 
-// What calls share of their parameters, and of what they pass on: blocks of one size, of sizes of
+// Parameters that calls share, and what they pass on: blocks of one size, of sizes of
 // their own at one side or both, of types of their own, and one block reduced.
 #define EQUAL_PARAMETERS                                                                       \
   const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, \

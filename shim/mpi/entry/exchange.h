@@ -1,4 +1,4 @@
-// What the blocking and the non-blocking exchanges share.
+// Steps that blocking and non-blocking exchanges share.
 #pragma once
 
 #include <optional>

@@ -79,7 +79,7 @@ extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
 }
 THINWIRE_ALSO_PMPI(Init_thread);
 
-// Where sessions go on, the MPI may let the callbacks wait for the last of them.
+// If sessions go on, the MPI may let the callbacks wait for the last of them.
 bool finalize_ends_it() {
   const std::lock_guard lock(g_init_mutex);
   return g_ends_last && g_sessions == 0;

@@ -110,7 +110,7 @@ THINWIRE_ALSO_PMPI(Mprobe);
 
 namespace {
 
-// Of the MPI's own messages the communicator is not known here.
+// The communicator of the MPI's own messages is not known here.
 Incoming incoming(void* buffer, MPI_Count count, MPI_Datatype type, const EarlyMessage* early) {
   const MPI_Comm comm = early == nullptr ? MPI_COMM_WORLD : early->comm();
   return {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, on_device(buffer, count, type)};

@@ -1,4 +1,4 @@
-// Where the message of an inspected receive goes, and what it is posted as.
+// The memory that the message of an inspected receive goes to, and what it is posted as.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ inline void explain_refusal(const char* name) {
 
 }  // namespace thinwire::mpi
 
-// What a refused call tries before: nothing.
+// A refused call tries nothing before.
 #define THINWIRE_TRY_NOTHING
 
 // MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers.

@@ -49,7 +49,7 @@ int send_from_device(BlockingSend call, const Outgoing& message, int tag) {
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
 }
 
-// What was planned, and so may be watched.
+// Starts a send that was planned, and so may be watched.
 int start_watched(NonblockingSend call, const Outgoing& message, std::optional<Wire>& wire, int tag,
                   MPI_Request* request) {
   const int error = wire ? start_wire(call, message, *wire, tag, request)

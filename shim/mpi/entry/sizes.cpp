@@ -1,4 +1,4 @@
-// What asks a status for its size. One of a probe may not know it yet.
+// Calls that ask a status for its size. One of a probe may not know it yet.
 #include <optional>
 
 #include "shim/mpi/message/early_message.h"

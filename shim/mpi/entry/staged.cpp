@@ -30,7 +30,7 @@ bool takes_part(Where where, const Form& form, const Role& role) {
   return role.is_leaf || (form.call == CollectiveCall::kBcast && role.is_root);
 }
 
-// What is reduced and scattered is cut for the ranks of one's own group.
+// Blocks that are reduced and scattered are for the ranks of one's own group.
 int blocks_in(const Form& form, MPI_Comm comm) {
   if (!form.reduces) return peers_in(comm);
   int size = 0;
@@ -55,7 +55,7 @@ std::vector<TypedBlock> blocks_of(const Side& side, int first, int count) {
   return blocks;
 }
 
-// Of a started request of the MPI's own, which is the program's handle as well.
+// A persistent collective whose request is the MPI's own, and the program's handle as well.
 class StagedPersistent : public Persistent {
  public:
   StagedPersistent(MPI_Request token, StagedCollectivePointer staged)
@@ -95,7 +95,7 @@ struct StagedCollective::Extent {
       sent = form.sent == Blocks::kOne ? 1 : many;
     }
     if (!takes_part(form.received_at, form, role)) return;
-    // What is reduced in place is as long as what would have been sent.
+    // A result that is made in place is as long as what would have been sent.
     const bool whole = form.operation == TW_REDUCE_SCATTER && in_place;
     received = form.received == Blocks::kOne && !whole ? 1 : many;
     if (received == 1 && arguments.received.counts.is_list() && !whole) {

@@ -49,7 +49,7 @@ using StagedCollectivePointer = std::shared_ptr<StagedCollective>;
 int stage_collective(const CollectiveArguments& arguments, bool reads_received, bool load,
                      StagedCollectivePointer& staged);
 
-// What the MPI is to be given in the place of the call's buffers.
+// Gives the MPI staged buffers in the place of the call's.
 inline void redirect(const StagedCollective& staged, const void*& sent, void*& received) {
   sent = staged.sent();
   received = staged.received();

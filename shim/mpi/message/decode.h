@@ -1,4 +1,4 @@
-// What a received message is, and its decoding.
+// Tells what a received message is, and decodes it.
 #pragma once
 
 #include <atomic>

@@ -15,7 +15,7 @@ namespace {
 alignas(64) std::byte g_workspace[260 << 10];
 std::mutex g_workspace_mutex;  // nothing of MPI is called under it
 
-// Where pieces are read and written; of the sources one.
+// Source and destination of pieces; one of the two sources is set.
 struct Ends {
   const UnlinkedFile* file;
   const std::byte* wire;
@@ -30,7 +30,7 @@ std::int32_t read_piece(void* context, std::uint64_t offset, std::uint64_t bytes
   return 0;
 }
 
-// What does not fit the receive is left out, as the MPI would.
+// Leaves out what does not fit the receive, as the MPI would.
 std::int32_t write_piece(void* context, std::uint64_t offset, std::uint64_t bytes,
                          const void* from) {
   auto& ends = *static_cast<Ends*>(context);

@@ -9,7 +9,7 @@
 
 namespace thinwire::mpi {
 
-// What came of it: a raw message is left as it is, and `raw_bytes` is its own size.
+// The outcome: a raw message is left as it is, and `raw_bytes` is its own size.
 struct Pieced {
   Kind kind;
   int error;  // MPI's, not raised

@@ -16,7 +16,7 @@ inline bool must_be_staged(bool on_device) { return on_device && !mpi_reaches_gp
 // acquire_scratch(), a failure counted.
 Lease acquire_counted(tw_memory memory, int device, std::uint64_t bytes);
 
-// What the MPI is given instead where it only looks at the arguments (no data, no peer).
+// A buffer that the MPI is given if it only looks at the arguments (no data, no peer).
 void* untouched_buffer();
 
 // The GPU that holds `buffer`. Returns an MPI error code, logged: MPI_ERR_BUFFER for memory that

@@ -1,4 +1,4 @@
-// What a datatype is, found out anew by what its constructors were given.
+// Finds out what a datatype is by what its constructors were given.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the program says of a message that it sends.
+// The arguments of a send.
 #pragma once
 
 #include "shim/mpi/native/mpi_abi.h"

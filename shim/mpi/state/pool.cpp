@@ -20,7 +20,7 @@ Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes) {
   return {memory == TW_MEMORY_HOST ? Lease::Kind::kHost : Lease::Kind::kOfGpus, data};
 }
 
-// Where the system has no memory to promise, as under a limit on a process' data, it has pages of a
+// If the system has no memory to promise, as under a limit on a process' data, it has pages of a
 // file: what does not fit stays on the disk.
 Lease Pool::acquire(std::uint64_t bytes) {
   Lease scratch = acquire_scratch(TW_MEMORY_HOST, -1, bytes);

@@ -61,7 +61,7 @@ class Pool {
   std::atomic<std::uint64_t> mapped_{0};
 };
 
-// What the core says of a pool; all zeros where it has none.
+// The core's counts of a pool; all zeros if it has none.
 tw_pool_counters describe_pool(tw_memory memory, int device);
 
 }  // namespace thinwire::mpi
