@@ -92,6 +92,7 @@ class MessageKind {
   bool codes_ = false;
   bool is_in_round_ = false;
   bool is_asked_for_ = false;   // the timing round, by steps that took unlike earlier ones
+  bool is_long_ = false;        // it is asked for, and is to meet all that the program does
   bool is_foreseen_ = false;    // that the step gains
   std::uint64_t messages_ = 0;  // so far
   std::uint64_t waits_ = 0;     // at the last one

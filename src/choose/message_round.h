@@ -22,7 +22,7 @@ inline std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
 
 struct MessageRound {
   std::uint64_t began = 0;  // at the step of this number
-  std::uint64_t runs = 4;   // or eight, without a lag
+  std::uint64_t runs = 4;   // or more, without a lag: a power of two
   std::uint64_t run = 1;    // steps in each
   std::uint64_t lag = 0;    // steps
   bool is_coded_first = false;

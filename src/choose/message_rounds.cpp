@@ -30,6 +30,7 @@ constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
 // next one comes soon, but not before some steps have gone the way that was found.
 constexpr std::uint64_t kAfterAsked = 8;
 constexpr std::uint32_t kMostConfirmed = 8;
+constexpr std::uint64_t kLongRuns = 32;
 // Ranks that send each other may know the link's rate some steps one after another, so that their
 // first timing rounds do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
@@ -64,7 +65,7 @@ bool MessageKind::has_shifted(const Foreseen& foreseen) const {
 
 void MessageKind::forget_times(const Foreseen& foreseen) {
   times_ = {};
-  changed_.begin({});
+  changed_.begin({}, 0);
   confirmed_ = 0;
   gain_ = gain_of(foreseen);
   due_ = next_multiple(position_, kAskedGrid);
@@ -73,6 +74,7 @@ void MessageKind::forget_times(const Foreseen& foreseen) {
 bool MessageKind::is_due(const Foreseen& foreseen) {
   const bool is_asked_for = changed_.ask_for_round();
   is_asked_for_ = is_asked_for_ || is_asked_for;
+  if (is_asked_for) is_long_ = changed_.ask_for_long_round();
   if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
   if (due_ != 0) return position_ >= due_;
   // The first step opens connections, the second is the timing round's first.
@@ -91,7 +93,7 @@ void MessageKind::begin_round(const Foreseen& foreseen) {
   const MessageRound before = round_;
   round_ = round_at(position_);
   if (goes_on && round_.lag == before.lag) round_.runs = before.runs, round_.run = before.run;
-  if (is_asked_for_) round_.runs = 4, round_.run = 1;
+  if (is_asked_for_) round_.runs = is_long_ && round_.lag == 0 ? kLongRuns : 4, round_.run = 1;
   // A first timing round that the other rank did not take part in tells nothing.
   if (rounds_ == 1 && !codes_) times_ = {};
   if (times_.raw().number() >= kMostTimes) times_.fade();
@@ -151,14 +153,16 @@ void MessageKind::decide() {
 void MessageKind::note_end(bool codes_before) {
   const double longer = times_.of(!codes_before).mean() - times_.of(codes_before).mean();
   const double steps = static_cast<double>(position_ - round_.began) / 2;
-  if (is_asked_for_) changed_.note_round(codes_ != codes_before, is_timed() ? steps * longer : 0);
-  is_asked_for_ = false;
-  changed_.begin(times_.of(codes_));
+  if (is_asked_for_)
+    changed_.note_round(is_long_, codes_ != codes_before, is_timed() ? steps * longer : 0);
+  is_asked_for_ = is_long_ = false;
+  changed_.begin(times_.of(codes_), codes_ ? times_.raw().mean() : 0);
 }
 
 // The way that is not taken between timing rounds took so much longer that the rest would only
 // cost.
 bool MessageKind::is_hopeless() {
+  if (is_long_) return false;  // one pair tells nothing of the others
   if ((codes_ ? times_.last_pair() : -times_.last_pair()) > kHopelessRun) return true;
   const double usual = times_.of(codes_).mean(), number = others_.number();
   const bool costs = number >= kFew && number * (others_.mean() - usual) > kMostLost * usual;

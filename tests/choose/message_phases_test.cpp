@@ -121,6 +121,31 @@ TEST(MessagePhases, PhasesThatAlternateLoseLittle) {
   }
 }
 
+// Four of each twelve steps gain half, the others lose more: a short timing round meets the four.
+TEST(MessagePhases, GainsInSomeStepsDoNotHideLossesInOthers) {
+  for (const double loss : {1.5, 2.0, 10.0}) {
+    const auto took = [loss](int step, bool coded) {
+      return !coded ? 1 : step / 4 % 3 == 0 ? 0.5 : loss;
+    };
+    SimulatedProgram some(took), many(took);
+    some.run(3000);
+    many.run(10000);
+    EXPECT_LT(some.part_of(false), 1.12) << loss;
+    EXPECT_LT(many.part_of(false), 1.04) << loss;
+  }
+}
+
+// Each phase asks for a timing round, which ends as the next one begins.
+TEST(MessagePhases, ShortPhasesAreNotFollowedTooLate) {
+  for (const int phase : {8, 12, 16}) {
+    SimulatedProgram program([phase](int step, bool coded) {
+      return step / phase % 2 == 0 ? (coded ? 10 : 1) : (coded ? 1.5 : 2.2);
+    });
+    program.run(3000);
+    EXPECT_LT(program.part_of(false), 1.15) << phase;
+  }
+}
+
 // Whichever way is faster alternates with the phases.
 TEST(MessagePhases, LongPhasesAreFollowed) {
   for (const int phase : {50, 100, 200}) {
