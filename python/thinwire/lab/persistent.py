@@ -17,16 +17,15 @@ def up(lab: Lab) -> state.Record:
         state.forget(lab.name)
         try:
             with listen(state.socket_path(lab.name)) as listener:
-                process, connection = start_lab_process(lab.options(), listener)
-            process = connection.description["process"]
-            record = _record(lab, process)
+                child, connection = start_lab_process(lab.options(), listener)
+            record = _record(lab, connection.description["process"])
             state.save(record)
             connection.keep()
         except BaseException:
             state.forget(lab.name)
             raise
         connection.close()
-        end_lab_process(process)
+        end_lab_process(child)
         return record
 
 
