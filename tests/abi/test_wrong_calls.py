@@ -16,7 +16,7 @@ NO_SIZES = [0, 4, 12, 4104, 0xFFFFFFFF]
 # What the header leaves undefined: memory that is not what it is said to be.
 NOT_A_HANDLE = {"tw_scratch_release", "tw_copy_finish"}
 CRASH = 70
-MADE = {"tw_codec", "tw_policy", "tw_comm", "tw_costs", "tw_layout"}
+MADE = {"tw_codec", "tw_policy", "tw_comm", "tw_costs", "tw_layout", "tw_chooser"}
 
 
 @cache
@@ -48,6 +48,10 @@ def made(kind: str) -> Any:
     elif kind == "tw_layout":
         segment = ffi.new("tw_segment *", {"bytes": 4})
         assert lib.tw_layout_create(segment, 1, 8, cell) == lib.TW_OK
+    elif kind == "tw_chooser":
+        options = ffi.new("tw_chooser_options *", {"calls": 8})
+        options.size = ffi.sizeof("tw_chooser_options")
+        assert lib.tw_chooser_create(options, cell) == lib.TW_OK
     elif kind == "tw_comm":
         ends = ffi.new("tw_transport[1]")
         ends[0].size = ffi.sizeof("tw_transport")
