@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "shim/mpi/native/contents.h"
 #include "shim/mpi/native/find_type_facts.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/real.h"
@@ -84,17 +85,7 @@ inline std::int64_t extent_of(MPI_Datatype type) {
   return extent;
 }
 
-// Named types cannot be freed. Types of `_c` constructors have an envelope of that form alone.
-inline bool is_derived(MPI_Datatype type) {
-  int combiner = MPI_COMBINER_NAMED;
-  if (real().Type_get_envelope_c.is_there()) {
-    MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
-    real().Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
-  } else {
-    int integers = 0, addresses = 0, types = 0;
-    real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  }
-  return combiner != MPI_COMBINER_NAMED;
-}
+// Named types cannot be freed.
+inline bool is_derived(MPI_Datatype type) { return combiner_of(type) != MPI_COMBINER_NAMED; }
 
 }  // namespace thinwire::mpi
