@@ -1,0 +1,141 @@
+"""What `tools/results_pages` makes of rows: tables and charts that say what the rows say, and a
+word about each mistake in them."""
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from results import charts, pages, rows, tables  # noqa: E402, the tool's own modules
+
+RUNS = """
+[first]
+date = "2026-11-26"
+machine = "a machine"
+commit = "abc"
+verified = "every row"
+command = "true --again"
+"""
+ROWS = "run,link,codec,native,coded,faster\n"
+ROWS += "first,slow,mpc,10,5,2.00\nfirst,slow,zfp,10,12.5,0.80\nfirst,fast,mpc,1,2,0.50\n"
+SPEC = """
+[table.all]
+rows = "times.csv"
+columns = ["link", ["codec", "under"], "coded", "faster"]
+code = ["codec"]
+same = ["link"]
+bold = { faster = "< 1" }
+
+[chart.slow]
+rows = "times.csv"
+where = { link = "slow" }
+label = ["codec"]
+series = ["native", ["coded", "compressed"]]
+plain = ["native"]
+axis = "ms"
+title = "How long?"
+"""
+TEXT = "# Times\n\n<!-- chart slow -->\n\n<!-- table all -->\n\n<!-- runs -->\n"
+NAMES = ("runs.toml", "times.csv", "page.toml", "page.md.in")
+
+
+def folder(at: Path, **other: str) -> Path:
+    """A folder of data, of which the files that `other` names by their stems are changed."""
+    made = at / "bench" / "results" / "times"
+    made.mkdir(parents=True)
+    for name, text in zip(NAMES, (RUNS, ROWS, SPEC, TEXT), strict=True):
+        (made / name).write_text(other.get(name.partition(".")[0], text))
+    return made
+
+
+def test_a_page_has_table_chart_machine_and_command(tmp_path: Path) -> None:
+    made = pages.Page(folder(tmp_path), tmp_path).made()
+    page = made[tmp_path / "docs/results/times.md"]
+    assert (
+        "| link | under | coded | faster |\n|---|---|---|---|\n| slow | `mpc` | 5 | 2.00 |" in page
+    )
+    assert "|  | `zfp` | 12.5 | **0.80** |\n| fast | `mpc` | 2 | **0.50** |" in page
+    assert "2026-11-26, a machine, abc: every row ([data](../../bench/results/times/times" in page
+    assert "![How long?](charts/times-slow.svg)" in page and "true --again" in page
+    assert all(len(line) <= 100 for line in page.splitlines() if not line.startswith("|"))
+
+
+def test_a_chart_draws_the_numbers_and_names_its_axis(tmp_path: Path) -> None:
+    made = pages.Page(folder(tmp_path), tmp_path).made()
+    svg = ElementTree.fromstring(made[tmp_path / "docs/results/charts/times-slow.svg"])
+    said = [each.text for each in svg.iter() if each.tag.endswith("text")]
+    assert {"How long?", "ms", "mpc", "zfp", "native", "compressed", "12.5"} <= set(said)
+    bars = [each for each in svg.iter() if each.tag.endswith("rect") and each.get("height") == "11"]
+    wide = {(each.get("class"), float(each.get("width", "0"))) for each in bars}
+    longest = max(width for _, width in wide)
+    assert {round(12.5 * width / longest, 1) for kind, width in wide if kind == "s0"} >= {5, 12.5}
+    assert "prefers-color-scheme" in made[tmp_path / "docs/results/charts/times-slow.svg"]
+
+
+def test_dots_share_a_line_and_what_is_cut_says_its_number() -> None:
+    spec = {"label": ["of"], "series": ["x"], "axis": "a", "title": "t", "kind": "dots", "most": 2}
+    made = charts.as_svg(spec, [{"of": "a", "x": each} for each in ("1", "1.4", "7.25", "")])
+    assert made.count("<circle") == 3 and ">7.25<" in made and ">1.4<" not in made
+
+
+@pytest.mark.parametrize(
+    ("stem", "text", "said"),
+    [
+        ("times", ROWS.replace("first,fast", "second,fast"), "no run `second`"),
+        ("times", ROWS + "first,fast\n", "times.csv:5: more or fewer"),
+        ("times", ROWS.replace("run,", "of,", 1), "wants a column `run`"),
+        ("runs", RUNS.replace("2026-11-26", ""), "says no date"),
+        ("runs", RUNS.replace('command = "true --again"', ""), "says no command or how"),
+        ("runs", RUNS + RUNS.replace("[first]", "[idle]"), "no row is of ['idle']"),
+        ("runs", RUNS + 'place = "x"\n', "place"),
+        ("page", TEXT.replace("table all", "table none"), "no table `none`"),
+        ("page", TEXT.replace("<!-- chart slow -->", ""), "no place for [('chart', 'slow')]"),
+    ],
+)
+def test_what_is_wrong_in_the_data_is_said(tmp_path: Path, stem: str, text: str, said: str) -> None:
+    made = folder(tmp_path)
+    files = {"times": "times.csv", "runs": "runs.toml", "page": "page.md.in"}
+    (made / files[stem]).write_text(text)
+    with pytest.raises(rows.BadData) as caught:
+        pages.Page(made, tmp_path).made()
+    assert said in str(caught.value)
+
+
+def test_a_file_that_no_page_shows_is_named(tmp_path: Path) -> None:
+    made = folder(tmp_path)
+    (made / "more.csv").write_text("run,x\nfirst,1\n")
+    with pytest.raises(rows.BadData, match="neither shows nor links"):
+        pages.Page(made, tmp_path).made()
+
+
+def test_rows_are_summed_up_with_how_many_are_short() -> None:
+    spec = {"rows": "a.csv", "group": ["of"], "columns": ["x"], "count": {"x": "< 1"}}
+    many = [{"of": "a", "x": each} for each in ("0.95", "2.00", "1.10", "1.15")]
+    assert tables.as_markdown(spec, [*many, {"of": "b", "x": "3"}])[2:] == [
+        "| a | 4 | 0.95 to 2.00, median 1.13; **1 < 1** |",
+        "| b | 1 | 3 to 3, median 3; none < 1 |",
+    ]
+
+
+def test_numbers_are_told_from_words() -> None:
+    assert rows.number("5.34e+03") == Decimal("5340") and rows.number("1e-6") == Decimal("0.000001")
+    assert all(rows.number(each) is None for each in ("", "2 of 3", "nan", "inf", "12 ms"))
+
+
+def test_the_pages_are_what_the_data_make() -> None:
+    made = {}
+    for each in pages.folders(ROOT):
+        made |= pages.Page(each, ROOT).made()
+    assert made
+    wrong = [path.name for path, text in made.items() if path.read_text() != text]
+    assert wrong == [], "run tools/results_pages"
+
+
+def test_pages_are_short_enough_to_be_read() -> None:
+    for each in pages.folders(ROOT):
+        assert len(each.joinpath("page.md.in").read_text().split()) <= 900, each.name

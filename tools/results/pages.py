@@ -1,0 +1,109 @@
+"""A page of docs/results from its folder in bench/results: words, tables, charts, and commands."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from typing import Any
+
+from results import charts, tables
+from results.rows import BadData, Row, Run, chosen, rows_of, runs_of
+
+MARK = re.compile(r"^<!-- (table|chart|runs)(?: (\S+))? -->$", re.M)
+HEAD = "<!-- Made by tools/results_pages from {folder}: change it there. -->\n\n"
+
+
+def wrapper() -> Callable[[str], str]:
+    """The function of tools/wrap_markdown, so that lint finds no line that is too long."""
+    loader = SourceFileLoader(
+        "wrap_markdown", str(Path(__file__).resolve().parent.parent / "wrap_markdown")
+    )
+    spec = spec_from_loader("wrap_markdown", loader)
+    assert spec
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    wrapped: Callable[[str], str] = module.wrapped
+    return wrapped
+
+
+class Page:
+    """What one folder holds, and the files that are made of it."""
+
+    def __init__(self, folder: Path, root: Path):
+        self.folder, self.root = folder, root
+        self.runs = runs_of(folder)
+        self.spec = tomllib.loads((folder / "page.toml").read_text())
+        self.text = (folder / "page.md.in").read_text()
+        self.files = {path.name: rows_of(path, self.runs) for path in folder.glob("*.csv")}
+        self.used: set[tuple[str, str]] = set()
+
+    def made(self) -> dict[Path, str]:
+        """The page and its charts, by their paths."""
+        results = self.root / "docs" / "results"
+        head = HEAD.format(folder=self.folder.relative_to(self.root))
+        found: dict[Path, str] = {}
+
+        def put(mark: re.Match[str]) -> str:
+            kind, name = mark[1], mark[2] or ""
+            self.used.add((kind, name))
+            if kind == "runs":
+                return self.commands()
+            spec = self.spec.get(kind, {}).get(name)
+            if spec is None:
+                raise BadData(f"{self.folder.name}/page.toml describes no {kind} `{name}`")
+            rows = self.rows(spec)
+            if kind == "table":
+                return "\n".join([*tables.as_markdown(spec, rows), "", self.caption(spec, rows)])
+            path = results / "charts" / f"{self.folder.name}-{name}.svg"
+            found[path] = charts.as_svg(spec, rows)
+            return f"![{spec['title']}](charts/{path.name})"
+
+        page = MARK.sub(put, self.text)
+        self.complain()
+        found[results / f"{self.folder.name}.md"] = wrapper()(head + page)
+        return found
+
+    def rows(self, spec: dict[str, Any]) -> list[Row]:
+        if spec["rows"] not in self.files:
+            raise BadData(f"{self.folder.name} has no file {spec['rows']}")
+        return chosen(self.files[spec["rows"]], spec.get("where", {}))
+
+    def caption(self, spec: dict[str, Any], rows: list[Row]) -> str:
+        """Machine, date and commit of a table's runs, and where all rows are."""
+        runs = [self.runs[name] for name in dict.fromkeys(row["run"] for row in rows)]
+        whole, shown = len(self.files[spec["rows"]]), len(rows)
+        many = "all rows" if shown < whole or "group" in spec else "data"
+        where = f"../../{self.folder.relative_to(self.root)}/{spec['rows']}"
+        heads = "; ".join(f"{run.head}: {run.verified}" for run in runs)
+        return f"{heads} ([{many}]({where}))."
+
+    def commands(self) -> str:
+        """How each run was made, in one block that can be copied from."""
+        made = ["```sh"]
+        for run in self.runs.values():
+            made.append(f"# {run.date}, {run.commit}" + (f": {run.how}" if run.how else ""))
+            made += run.command.splitlines()
+        return "\n".join([*made, "```"])
+
+    def complain(self) -> None:
+        """Data that no reader would find, and descriptions of nothing."""
+        described = {(kind, name) for kind, each in self.spec.items() for name in each}
+        left = described - self.used
+        if left:
+            raise BadData(f"{self.folder.name}/page.md.in has no place for {sorted(left)}")
+        shown = {self.spec[kind][name]["rows"] for kind, name in self.used if kind != "runs"}
+        linked = {name for name in self.files if f"/{name})" in self.text}
+        if lost := set(self.files) - shown - linked:
+            raise BadData(f"{self.folder.name} neither shows nor links {sorted(lost)}")
+        named = {row["run"] for rows in self.files.values() for row in rows}
+        if idle := set(self.runs) - named:
+            raise BadData(f"{self.folder.name}/runs.toml: no row is of {sorted(idle)}")
+
+
+def folders(root: Path) -> list[Path]:
+    return sorted(path.parent for path in (root / "bench" / "results").glob("*/page.toml"))
+
+
+__all__ = ["BadData", "Page", "Run", "folders"]
