@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 from results.rows import BadData, Row, number
 from results.tables import pairs
 
-WIDTH, BAR, GAP, TOP, FOOT, LETTER = 760, 13, 10, 34, 44, 7.0
+WIDTH, BAR, GAP, TOP, FOOT, LETTER = 760, 13, 10, 34, 44, 7.4
 STYLE = """<style>
 .page{fill:#fff}.text{fill:#24292f}.faint{fill:#57606a}.grid{stroke:#d0d7de}.mark{stroke:#b42318}
 .p0{fill:#6e7781}.p1{fill:#afb8c1}.s0{fill:#1a7f64}.s1{fill:#2a6fbb}.s2{fill:#b35900}.s3{fill:#8250df}
@@ -104,7 +104,7 @@ def as_svg(spec: dict[str, Any], rows: list[Row]) -> str:
     dots = spec.get("kind") == "dots"
     if not found or min(found) < 0 or (not dots and len(groups) != len(rows)):
         raise BadData(f"the chart `{spec['title']}` has no numbers, negative ones, or labels twice")
-    left = 12 + LETTER * max(len(each) for each in groups)
+    left = 16 + LETTER * max(len(each) for each in groups)
     most = float(spec.get("most", max(max(found), Decimal(str(spec.get("line", {}).get("at", 0))))))
     scale = Scale(left, WIDTH - 66.0, most)
     tall = BAR + GAP if dots else BAR * len(series) + GAP

@@ -38,6 +38,7 @@ class Page:
         self.text = (folder / "page.md.in").read_text()
         self.files = {path.name: rows_of(path, self.runs) for path in folder.glob("*.csv")}
         self.used: set[tuple[str, str]] = set()
+        self.said: list[Run] = []  # of the table above
 
     def made(self) -> dict[Path, str]:
         """The page and its charts, by their paths."""
@@ -76,8 +77,9 @@ class Page:
         whole, shown = len(self.files[spec["rows"]]), len(rows)
         many = "all rows" if shown < whole or "group" in spec else "data"
         where = f"../../{self.folder.relative_to(self.root)}/{spec['rows']}"
+        same, self.said = runs == self.said, runs
         heads = "; ".join(f"{run.head}: {run.verified}" for run in runs)
-        return f"{heads} ([{many}]({where}))."
+        return f"{'The same' if same else heads} ([{many}]({where}))."
 
     def commands(self) -> str:
         """How each run was made, in one block that can be copied from."""
