@@ -34,6 +34,7 @@ def run(folder: Path, way: str, native: bool) -> tuple[nccl_job.Job, list[dict[s
     return job, told
 
 
+@pytest.mark.gpu_alone
 def test_hooks_beside_nccl(tmp_path: Path) -> None:
     job, told = run(tmp_path / "hooks", "hooks", native=True)
     for of_rank in told:
