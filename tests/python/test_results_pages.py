@@ -116,9 +116,11 @@ def test_a_file_that_no_page_shows_is_named(tmp_path: Path) -> None:
 def test_rows_are_summed_up_with_how_many_are_short() -> None:
     spec = {"rows": "a.csv", "group": ["of"], "columns": ["x"], "count": {"x": "< 1"}}
     many = [{"of": "a", "x": each} for each in ("0.95", "2.00", "1.10", "1.15")]
-    assert tables.as_markdown(spec, [*many, {"of": "b", "x": "3"}])[2:] == [
+    few = [{"of": "b", "x": "3"}, {"of": "c", "x": "0.9"}]
+    assert tables.as_markdown(spec, [*many, *few])[2:] == [
         "| a | 4 | 0.95 to 2.00, median 1.13; **1 < 1** |",
-        "| b | 1 | 3 to 3, median 3; none < 1 |",
+        "| b | 1 | 3 |",
+        "| c | 1 | **0.9** |",
     ]
 
 

@@ -87,7 +87,9 @@ def compared(spec: dict[str, Any], scale: Scale, top: float, bottom: float) -> l
         return []
     x, said = scale.at(float(spec["line"]["at"])), spec["line"]["says"]
     path = f'<path class="mark" stroke-dasharray="4 3" d="M{x:.1f} {top:.0f}V{bottom:.0f}"/>'
-    return [path, text(x + 4, top + 1, said, "faint")]
+    # The words lie on the side where there is room.
+    left = x > WIDTH * 0.7
+    return [path, text(x - 4 if left else x + 4, top + 1, said, "faint", "end" if left else "")]
 
 
 def label_of(spec: dict[str, Any], row: Row) -> str:
@@ -125,7 +127,7 @@ def as_svg(spec: dict[str, Any], rows: list[Row]) -> str:
         STYLE,
         f'<rect class="page" width="{WIDTH}" height="{height:.0f}"/>',
         f'<text class="text" x="12" y="20" font-weight="bold">{escape(spec["title"])}</text>',
-        *(legend(series, kinds, left) if len(series) > 1 else []),
+        *(legend(series, kinds, 12) if len(series) > 1 else []),
         *frame(spec, scale, top, bottom),
         *body,
         *compared(spec, scale, top, bottom),

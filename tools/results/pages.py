@@ -82,12 +82,14 @@ class Page:
         return f"{'The same' if same else heads} ([{many}]({where}))."
 
     def commands(self) -> str:
-        """How each run was made, in one block that can be copied from."""
+        """The commands of the runs in one block, which can be copied; the rest is in the data."""
         made = ["```sh"]
         for run in self.runs.values():
-            made.append(f"# {run.date}, {run.commit}" + (f": {run.how}" if run.how else ""))
-            made += run.command.splitlines()
-        return "\n".join([*made, "```"])
+            if run.command:
+                made += [f"# {run.date}, {run.commit}", *run.command.splitlines()]
+        words = f"../../{self.folder.relative_to(self.root)}/runs.toml"
+        more = f"How each run was made, those without a command too: [runs.toml]({words})."
+        return "\n".join([*made, "```", "", more])
 
     def complain(self) -> None:
         """Data that no reader would find, and descriptions of nothing."""

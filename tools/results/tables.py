@@ -89,8 +89,11 @@ def spread(values: list[Decimal], spec: dict[str, Any], name: str) -> str:
     middle = median(values)
     digits = min(int(each.as_tuple().exponent) for each in values)
     middle = Decimal(middle).quantize(Decimal(1).scaleb(digits), ROUND_HALF_UP)
-    said = f"{min(values)} to {max(values)}, median {middle}"
     condition = spec.get("count", {}).get(name)
+    if len(values) == 1:
+        short = condition and holds(condition, values[0])
+        return f"**{values[0]}**" if short else str(values[0])
+    said = f"{min(values)} to {max(values)}, median {middle}"
     if condition:
         many = sum(holds(condition, each) for each in values)
         said += f"; **{many} {condition}**" if many else f"; none {condition}"
