@@ -65,6 +65,15 @@ def test_a_page_has_table_chart_machine_and_command(tmp_path: Path) -> None:
     assert all(len(line) <= 100 for line in page.splitlines() if not line.startswith("|"))
 
 
+def test_a_table_of_many_runs_says_from_when_to_when(tmp_path: Path) -> None:
+    more = [RUNS.replace("first", f"x{day}").replace("-26", f"-{day}") for day in (20, 21, 22)]
+    rows_of_all = ROWS + "".join(f"x{day},slow,c{day},1,2,3\n" for day in (20, 21, 22))
+    made = folder(tmp_path, runs=RUNS + "".join(more), times=rows_of_all)
+    page = pages.Page(made, tmp_path).made()[tmp_path / "docs/results/times.md"]
+    said = " ".join(page.split())
+    assert "4 runs from 2026-11-20 to 2026-11-26, which each row names" in said
+
+
 def test_a_chart_draws_the_numbers_and_names_its_axis(tmp_path: Path) -> None:
     made = pages.Page(folder(tmp_path), tmp_path).made()
     svg = ElementTree.fromstring(made[tmp_path / "docs/results/charts/times-slow.svg"])

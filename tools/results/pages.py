@@ -12,6 +12,7 @@ from results import charts, tables
 from results.rows import BadData, Row, Run, chosen, rows_of, runs_of
 
 MARK = re.compile(r"^<!-- (table|chart|runs)(?: (\S+))? -->$", re.M)
+MANY = 3  # runs of a table that are not told one by one
 HEAD = "<!-- Made by tools/results_pages from {folder}: change it there. -->\n\n"
 
 
@@ -79,6 +80,9 @@ class Page:
         where = f"../../{self.folder.relative_to(self.root)}/{spec['rows']}"
         same, self.said = runs == self.said, runs
         heads = "; ".join(f"{run.head}: {run.verified}" for run in runs)
+        if len(runs) > MANY:
+            dates = sorted(run.date for run in runs)
+            heads = f"{len(runs)} runs from {dates[0]} to {dates[-1]}, which each row names"
         return f"{'The same' if same else heads} ([{many}]({where}))."
 
     def commands(self) -> str:
