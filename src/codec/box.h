@@ -1,4 +1,4 @@
-// Where the values of one chunk lie in their array.
+// The part of an array that one chunk covers.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct Box {
   }
 };
 
-// Calls visit(offset in the array, offset among the box's values, which lie one behind the other)
-// for each row along x, in bytes.
+// Calls visit(offset in the array, offset among the box's values, which follow one another without
+// gaps) for each row along x; offsets are in bytes.
 template <typename Visit>
 void for_each_row(const Box& box, std::uint64_t value_bytes, Visit&& visit) {
   const std::uint64_t row_bytes = box.x * value_bytes;
@@ -34,7 +34,7 @@ void for_each_row(const Box& box, std::uint64_t value_bytes, Visit&& visit) {
   }
 }
 
-// Copies the values of a box to `out`, one behind the other, and back.
+// Copies the values of a box to `out`, one after the other, and back.
 void gather(const std::byte* array, const Box& box, std::uint64_t value_bytes, std::byte* out);
 void scatter(const std::byte* values, const Box& box, std::uint64_t value_bytes, std::byte* array);
 

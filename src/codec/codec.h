@@ -1,4 +1,5 @@
-// What a codec is: one row of the registry. Codecs know nothing of frames, plans or transports.
+// The description of a codec: one row of the registry. Codecs know nothing of frames, plans or
+// transports.
 #pragma once
 
 #include <array>
@@ -119,7 +120,8 @@ struct Codec {
   // the data; nullptr where the codec states none.
   double (*bound_of)(std::uint64_t parameter) = nullptr;
 
-  // Where values under a closed parameter decode to; nullptr where that follows no such rule.
+  // The spacing of the numbers to which values decode under a closed parameter; nullptr if they
+  // follow no such rule.
   Spacing (*spacing)(std::uint64_t parameter, Dtype dtype) = nullptr;
 
   // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec

@@ -1,4 +1,4 @@
-// What a codec's kernels are given: a whole frame's body in one launch.
+// The jobs that a codec's kernels are given: a whole frame's body in one launch.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace thinwire::codec {
 
-// Encode `source` into the frame at `frame`: header, chunk table and payloads, one behind the
-// other, as the CPU would. All pointers are memory that the device reaches. A frame of `limit`
-// bytes or more is declined, as is data that the codec declines: the outcome says so, and what lies
-// at `frame` is undefined. An open parameter is resolved by the kernels, in the header too.
+// Encode `source` into the frame at `frame`: header, chunk table and payloads, one after the other,
+// as the CPU would. All pointers are memory that the device reaches. If the frame would have
+// `limit` bytes or more, or the codec declines the data, the outcome says so, and the bytes at
+// `frame` are undefined. An open parameter is resolved by the kernels, in the header too.
 struct EncodeJob {
   const std::byte* source;
   Layout layout;

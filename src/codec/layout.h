@@ -30,8 +30,8 @@ struct GridAxis {
 };
 
 struct Layout {
-  // Where chunks of arrays of rank 1 to 3 lie, x being the fastest axis; what a thread of a GPU
-  // needs for one chunk without a loop.
+  // The grid of chunks of an array of rank 1 to 3, x being the fastest axis; from it a thread of a
+  // GPU finds a chunk without a loop.
   struct Axes {
     std::uint64_t x = 1, y = 1, z = 1;                    // extents of the array
     std::uint64_t whole_x = 1, whole_y = 1, whole_z = 1;  // of a whole chunk
@@ -50,10 +50,10 @@ struct Layout {
   THINWIRE_HOST_DEVICE std::uint64_t table_bytes() const { return chunks * kTableRowBytes; }
   Chunk chunk(std::uint64_t index) const;
 
-  // Of arrays of rank 1 to 3.
+  // The part of the array that a chunk covers; for arrays of rank 1 to 3.
   THINWIRE_HOST_DEVICE Box box(std::uint64_t index) const;
 
-  // Where the raw bytes of a chunk begin.
+  // The offset of the first byte of a chunk in the raw array.
   std::uint64_t raw_offset(std::uint64_t index) const;
 };
 

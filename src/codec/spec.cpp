@@ -131,7 +131,7 @@ std::string Spec::text() const {
 
 namespace {
 
-// Of "auto" and "lossless": what is left of the options is for the latter alone.
+// Parses the options of "auto" and "lossless" that are left; only "lossless" takes any.
 Result<Spec> parse_policy(Spec spec, std::span<const Option> options) {
   if (!spec.insists && !options.empty()) {
     return invalid("codec spec: 'auto' takes no option but shape");

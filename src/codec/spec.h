@@ -20,12 +20,13 @@ struct Spec {
   const Codec* codec = nullptr;  // kCodec only
   std::uint64_t parameter = 0;
 
-  // Of kAuto: it is "lossless", and what that says of reductions; of "auto" they stay native.
+  // True for "lossless", a kAuto that may say whether reductions are coded; under "auto" they stay
+  // native.
   bool insists = false;
   enum class Reductions { kUnsaid, kNative, kCoded };
   Reductions reductions = Reductions::kUnsaid;
 
-  // Of the results of reductions; an option of codecs that have `with_bound`.
+  // The bound of results of reductions; an option of codecs that have `with_bound`.
   ResultBound result_bound = {};
 
   // There is no other bound: nothing but a reduction can be coded, and `parameter` is not read.

@@ -11,7 +11,7 @@
 
 namespace thinwire::codec::ans {
 
-// What both sides have in shared memory.
+// The shared memory of a chunk, for encoding and decoding alike.
 template <typename Word>
 struct ChunkState {
   static constexpr std::uint32_t kPlanes = sizeof(Word);
@@ -42,12 +42,12 @@ struct DecodeState : ChunkState<Word> {
   bool is_sound;
 };
 
-// Where the parts of a payload lie.
+// Offsets of a payload's parts.
 template <typename Word>
 struct Places {
   std::uint32_t table[sizeof(Word)], stored[sizeof(Word)];
   std::uint32_t tables_end;
-  std::uint32_t states;  // and the end of what comes before them
+  std::uint32_t states;  // and the end of all parts before them
   bool has_states = false;
 
   __device__ Places(const PlaneTable* tables, std::uint32_t values, std::uint32_t kept) {

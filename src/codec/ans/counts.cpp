@@ -5,11 +5,12 @@
 namespace thinwire::codec::ans {
 namespace {
 
-// Equal bytes behind each other would wait for one another in one table.
+// Several tables: in a single one, equal bytes in a row would each wait until the count of the one
+// before is stored.
 constexpr std::size_t kTables = 4;
 using Tables = std::uint32_t[kTables][kBytes];
 
-// Taken by one load.
+// Bytes that one load takes.
 constexpr std::size_t kAtOnce = sizeof(std::uint64_t);
 
 THINWIRE_VECTOR_CLONES void clear(Tables& tables) {

@@ -1,5 +1,6 @@
-// What defines the bytes of ans: sizes, the head of a payload, and words. Host and device code. See
-// spec/codec-ans.md.
+// Definitions of ans's bytes: sizes, the head of a payload, and words. Host and device code. A
+// decoder reads a payload in the order of spec/codec-ans.md: head, tables, stored planes, states,
+// words.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ inline constexpr std::uint32_t kHeadBytes = 8;
 inline constexpr std::uint32_t kStateBytes = 4 * kLanes;
 inline constexpr std::uint32_t kMostWords = 8064;
 inline constexpr std::uint32_t kMostTableBytes = 2 + 3 * 64;
-// What head, tables, states and what fills up planes can take.
+// Most bytes before a payload's words: head, a table for each of 8 planes and up to 4 bytes that
+// fill the tables up, up to 4 that fill up each stored plane, states.
 inline constexpr std::uint32_t kMostFrontBytes =
     kHeadBytes + 8 * kMostTableBytes + 4 + 8 * 4 + kStateBytes;
 
@@ -44,8 +46,9 @@ THINWIRE_HOST_DEVICE constexpr Head unpack(std::uint64_t word) {
           .is_sparse = (word >> 40 & 1) != 0};
 }
 
-// Whether a head, hostile or not, can be that of a chunk of so many values. That `kept` is what
-// the first plane says is seen once that is decoded.
+// Checks that a head, hostile or not, can be that of a chunk of so many values. Whether `kept` is
+// right shows after the first plane has been decoded: it must be the number of its bytes that are
+// not 0.
 template <typename Word>
 THINWIRE_HOST_DEVICE constexpr bool is_sound(std::uint64_t word, std::uint32_t values) {
   const Head head = unpack(word);
@@ -63,8 +66,9 @@ THINWIRE_HOST_DEVICE constexpr bool is_coded(const Head& head, std::uint32_t pla
 template <typename Word>
 inline constexpr Word kInner = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1 & ~Word{1});
 
-// A difference of words whose lowest bits are signs: whether the signs differ becomes the highest
-// bit, and below it stands the rest, those near 0 of either sign as small numbers; and back.
+// fold() takes a difference of two words whose lowest bits are signs. Its highest bit says whether
+// the signs differ; the bits below have the rest of the difference as a number that is small if the
+// rest is near 0, from above or below. unfold() is its inverse.
 template <typename Word>
 THINWIRE_HOST_DEVICE constexpr Word fold(Word difference) {
   constexpr int kTop = kWordBits<Word> - 1;
@@ -81,7 +85,8 @@ THINWIRE_HOST_DEVICE constexpr Word unfold(Word folded) {
   return static_cast<Word>(between | static_cast<Word>(folded << kTop) | (folded >> kTop));
 }
 
-// Of plane `plane`.
+// byte_of() is the byte of a word that plane `plane` has, plane 0 the highest one; word_of() is a
+// word that has this byte there and zeros elsewhere.
 template <typename Word>
 THINWIRE_HOST_DEVICE constexpr std::uint8_t byte_of(Word word, std::uint32_t plane) {
   return static_cast<std::uint8_t>(word >> (8 * (sizeof(Word) - 1 - plane)));

@@ -25,12 +25,13 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t floor_log2(std::uint32_t number) {
 #endif
 }
 
-// Of a code up to kLastCode.
+// The frequency that a code from 0 to kLastCode stands for.
 THINWIRE_HOST_DEVICE constexpr std::uint32_t frequency_of(std::uint32_t code) {
   return code < 4 ? code : (4 + code % 4) << (code / 4 - 1);
 }
 
-// Of a frequency from 1 on; the lower of two codes that are as near.
+// The code whose frequency is nearest to `frequency`, which is at least 1; the lower one of two
+// that are as near.
 THINWIRE_HOST_DEVICE constexpr std::uint32_t nearest_code(std::uint32_t frequency) {
   if (frequency < 4) return frequency;
   const std::uint32_t log = floor_log2(frequency), unit = 1u << (log - 2);
@@ -59,7 +60,8 @@ THINWIRE_HOST_DEVICE constexpr bool pays(std::uint32_t cost, std::uint32_t group
   return 64 * (3 * groups + 2 + (cost + 2047) / 2048) <= 63 * all;
 }
 
-// What encoding a byte takes: x / frequency = x * factor >> (32 + shift) for x below 2^31.
+// The numbers with which one byte is encoded: x / frequency = x * factor >> (32 + shift) for x
+// below 2^31.
 struct Step {
   std::uint32_t factor;
   std::uint32_t packed;  // frequency, start << 12, shift << 24

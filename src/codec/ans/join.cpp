@@ -27,7 +27,8 @@ void join_bytes(const Planes& planes, std::uint32_t count, Word* words) {
   for (std::uint32_t at = 0; at < count; ++at) words[at] = word_at<Word, 0, kFirst>(places, at);
 }
 
-// Of a sparse chunk: `low` has the words that are not 0. False where those are not as many.
+// Fills the words of a sparse chunk from its highest bytes and from `low`, the `kept` words that
+// are not 0. False if another number of highest bytes is not 0.
 template <typename Word>
 bool spread(ByteView highest, const Word* low, std::uint32_t kept, Word* words) {
   std::uint32_t others = 0;

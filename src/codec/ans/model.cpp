@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kCodes = 64;  // of 6 bits, not all of which mean something
 
-// What a code means; 0 for the rest's.
+// The frequency of each code; 0 for the code of the most frequent byte, whose frequency is what the
+// others leave of kScale.
 constexpr auto kFrequencies = [] {
   std::array<std::uint16_t, kCodes> frequencies{};
   for (std::uint32_t code = 0; code <= kLastCode; ++code) {

@@ -9,13 +9,13 @@
 
 namespace thinwire::codec::ans {
 
-// What encoding takes for each byte that there is.
+// The encoder's numbers for each byte that occurs.
 struct Steps {
   alignas(64) std::array<Step, kBytes> of;
 };
 
-// What decoding takes for each of kScale remainders of a state: its byte, its frequency << 8, and
-// the remainder less the byte's start, << 20.
+// The decoder's word for each of the kScale remainders of a state: the byte, its frequency << 8,
+// and the remainder less the byte's start, << 20.
 struct Slots {
   static constexpr std::uint32_t kAtOnce = 8;  // are written, some of them twice
   alignas(64) std::array<std::uint32_t, kScale + kAtOnce> of;
@@ -23,10 +23,10 @@ struct Slots {
 
 class Model {
  public:
-  // Of a plane of these bytes. False where it is to be stored.
+  // Chooses frequencies for a plane of these bytes. False if the plane is to be stored.
   bool take(ByteView plane);
 
-  // Reads a table from the front of `bytes`, and takes it off. False where there is no sound one.
+  // Reads a table from the front of `bytes` and takes it off. False if there is no sound one.
   bool read(ByteView& bytes);
 
   // Writes the table; returns where it ends.
@@ -43,9 +43,9 @@ class Model {
   std::uint32_t begin() const { return 4 * first_; }
   std::uint32_t end() const { return 4 * (first_ + groups_); }
 
-  // Of the bytes of the table's groups alone.
+  // Frequencies by byte, set for the bytes of the table's groups alone.
   alignas(64) std::array<std::uint32_t, kBytes> frequency_;
-  alignas(64) std::array<std::uint32_t, kBytes> code_;  // where a plane was taken
+  alignas(64) std::array<std::uint32_t, kBytes> code_;  // set by take()
   std::uint32_t rest_ = 0;
   std::uint32_t first_ = 0, groups_ = 0;  // in fours of bytes
 };

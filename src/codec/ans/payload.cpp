@@ -11,7 +11,7 @@
 namespace thinwire::codec::ans {
 namespace {
 
-// Of coded planes.
+// The models of those planes of a chunk that are coded.
 class Models {
  public:
   bool has(std::uint32_t plane) const { return (coded_ >> plane & 1) != 0; }
@@ -56,9 +56,10 @@ std::byte* write_front(const Models& models, Planes& planes, std::uint32_t count
   return next;
 }
 
-static_assert(kMostFrontBytes >= kBehindWords);  // what lies behind `end`
+static_assert(kMostFrontBytes >= kBehindWords);  // bytes that may be written past `end`
 
-// Where the words end; nullptr where they do not fit before `end`.
+// Writes the states and the words; returns the end of the words, nullptr if they do not fit before
+// `end`.
 std::byte* write_words(const Models& models, Planes& planes, std::byte* out, const std::byte* end) {
   States states;
   Steps steps;
@@ -94,7 +95,8 @@ bool read_models(const Head& head, ByteView& bytes, Models& models) {
   return true;
 }
 
-// Where the planes are: those that are stored stay in `bytes`.
+// Finds each plane's bytes, and takes the stored planes off `bytes`, where they stay. False if
+// `bytes` is too short.
 bool read_stored(const Models& models, std::uint32_t count, ByteView& bytes, Planes& planes) {
   for (std::uint32_t plane = 0; plane < count; ++plane) {
     planes.place[plane] = planes.of(plane).data();

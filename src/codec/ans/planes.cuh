@@ -11,13 +11,13 @@ namespace thinwire::codec::ans {
 inline constexpr std::uint32_t kThreads = 32 * kWarps;
 static_assert(kThreads == 256);  // one for each byte
 
-// Where a plane lies among all.
+// The offset of a plane in the memory that has all planes of a chunk.
 __device__ inline std::uint32_t plane_at(std::uint32_t plane, std::uint32_t values,
                                          std::uint32_t kept) {
   return plane == 0 ? 0 : filled(values) + (plane - 1) * filled(kept);
 }
 
-// What a chunk's words are, as all threads know it.
+// Counts of zeros in a chunk, which all threads learn.
 struct Zeros {
   std::uint32_t words = 0;  // that are 0
   std::uint32_t bytes = 0;  // of the first plane that are 0
@@ -175,7 +175,7 @@ __device__ inline void count_plane(const std::uint8_t* plane, std::uint32_t size
   }
   const std::uint32_t equal = cuda::sum_of_lanes(own - others);
   if (threadIdx.x % 32 == 0) atomicAdd(counts + often, equal);
-  // What fills up the plane is 0, and was counted, too.
+  // The bytes that fill the plane up are 0 and were counted too.
   if (threadIdx.x == 0) atomicAdd(counts, size - filled(size));
 }
 

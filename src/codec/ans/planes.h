@@ -10,8 +10,8 @@
 
 namespace thinwire::codec::ans {
 
-// The planes of one chunk, one behind the other in `bytes`; where they are put together, each where
-// `place` says.
+// The planes of one chunk. An encoder writes them one after the other into `bytes`; when words are
+// put together, plane p is read from `place[p]`.
 struct Planes {
   alignas(64) std::byte bytes[kChunkBytes];
   std::array<const std::byte*, 8> place{};
@@ -25,7 +25,7 @@ struct Planes {
   }
 };
 
-// Of one chunk, behind as many zeros as differences may go back.
+// The words of one chunk, after kMaxTuple zeros: the first words' differences reach back to these.
 template <typename Word>
 struct Words {
   alignas(64) Word before[kMaxTuple + kChunkValues<Word>];

@@ -47,7 +47,7 @@ std::uint32_t keep(const Word* words, std::uint32_t values, Word* kept) {
   return next;
 }
 
-// All planes of the words, one behind the other.
+// Writes all planes of the words, one after the other.
 template <typename Word>
 void cut(const Word* words, std::uint32_t count, std::byte* out) {
   if constexpr (sizeof(Word) == 1) {

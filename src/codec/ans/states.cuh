@@ -7,7 +7,8 @@
 
 namespace thinwire::codec::ans {
 
-// Of what encoding each byte takes, by its share. For whole thread blocks, a byte a thread.
+// Computes the encoder's numbers of each byte from its share. For whole thread blocks, a byte a
+// thread.
 __device__ inline void make_steps(const Share* shares, Step* steps) {
   const Share share = shares[threadIdx.x];
   const std::uint32_t frequency = frequency_in(share);
@@ -15,8 +16,9 @@ __device__ inline void make_steps(const Share* shares, Step* steps) {
       step_of(frequency == 0 ? 1 : frequency, frequency == 0 ? 0 : start_in(share));
 }
 
-// What a remainder of a state says: the frequency of its byte, the byte << 12 and how far the
-// remainder is from the byte's start << 20. Planes of two bytes have no frequency of 12 bits.
+// The decoder's word for a remainder of a state: the frequency of its byte, the byte << 12, and the
+// remainder less the byte's start, << 20. In a plane with two different bytes or more every
+// frequency is below kScale.
 using Slot = std::uint32_t;
 
 __device__ inline Slot slot_of(std::uint32_t byte, std::uint32_t frequency, std::uint32_t place) {
@@ -52,10 +54,10 @@ __device__ inline void make_slots(const Start* starts, Slot* slots) {
 struct WordSink {
   std::uint16_t* payload;
   std::uint32_t next;
-  std::uint32_t end;  // of the room for them; `next` is behind it if that was not enough
+  std::uint32_t end;  // of the room for them; if that was too small, `next` is past it
 };
 
-// What a step gives away: the low halves of the states of some lanes.
+// The lanes that write a word in a step, and this lane's state, whose low half is its word.
 struct Given {
   std::uint32_t state = 0;
   unsigned lanes = 0;
@@ -157,8 +159,9 @@ __device__ inline void give_back_byte(std::uint32_t& state, std::uint8_t* byte, 
     *byte = static_cast<std::uint8_t>(slot >> 12);
     state = needs ? with_word : before;
   }
-  // Where the first lane is all have taken theirs. The next step's lookup hides the way from there,
-  // while counting twice would hold up this one.
+  // The first lane's position is what is left after all lanes have taken their words. It is had by
+  // a shuffle, whose latency the next step's lookup hides; counting `needs` again would hold up
+  // this step.
   source.left = max(__shfl_sync(kAllLanes, place, 0), -1);
 }
 

@@ -1,5 +1,6 @@
-// The 32 states of a chunk on the host: bytes go in, words come out, and back. See
-// spec/codec-ans.md.
+// The 32 states of a chunk on the host. An encoder pushes the bytes of planes into them, and words
+// come out when a state is full; a decoder reads these words from the last one back, and gets the
+// bytes in reverse. See spec/codec-ans.md.
 #pragma once
 
 #include <array>
@@ -13,28 +14,30 @@ namespace thinwire::codec::ans {
 
 using States = std::array<std::uint32_t, kLanes>;
 
-// What may be written behind the end that words are given.
+// Bytes past `end` that take_plane() may write: those of a step's words from all lanes.
 inline constexpr std::uint32_t kBehindWords = 2 * kLanes;
 
-// How steps are taken: by any processor, or by some. All make the same of everything.
+// The two directions of a plane, in code for any processor or for some. All give the same bytes.
 struct Stepper {
-  // Writes words from `out` on for the bytes of a plane; returns where they end, or nullptr where
-  // they would be past `end`, which kBehindWords bytes of room lie behind.
+  // Encodes a plane: writes its words from `out` on, and returns their end, or nullptr if that
+  // would be past `end`. There must be kBehindWords bytes of room after `end`.
   std::byte* (*take_plane)(States& states, ByteView plane, const Steps& steps, std::byte* out,
                            const std::byte* end);
 
-  // Writes the bytes of a plane, and takes words off the end of `words`, which kStateBytes bytes
-  // lie before. False where words run out. States are from kLeastState to kStateEnd - 1.
+  // Decodes a plane: fills it, and takes the words that it needs off the end of `words`. False if
+  // there are too few. States must be from kLeastState to kStateEnd - 1. kStateBytes bytes before
+  // `words` may be read: there a payload has its states.
   bool (*give_back_plane)(States& states, MutableByteView plane, const Slots& slots,
                           ByteView& words);
 };
 
 const Stepper& portable_stepper();
 
-// By vectors of eight states; nullptr where this processor or this build has none.
+// A stepper that works on vectors of eight states; nullptr if this processor or this build has
+// none.
 const Stepper* wide_stepper();
 
-// The fastest that there is.
+// The fastest stepper of this processor.
 const Stepper& stepper();
 
 }  // namespace thinwire::codec::ans

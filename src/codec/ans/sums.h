@@ -1,4 +1,5 @@
-// Sums of words along tuples, in place, on the host.
+// Running sums on the host: how a decoder turns differences back into words. Each word becomes the
+// sum of itself and of the word `tuple` positions before it, which is a sum already.
 #pragma once
 
 #ifdef __SSE2__
@@ -15,7 +16,7 @@ inline __m128i add_lanes(__m128i a, __m128i b) {
   return kSize == 2 ? _mm_add_epi16(a, b) : _mm_add_epi32(a, b);
 }
 
-// The sums of the numbers of a vector up to each one.
+// Running sums inside a vector: each number becomes the sum of itself and of all before it.
 template <int kSize>
 inline __m128i sums_of(__m128i words) {
   words = add_lanes<kSize>(words, _mm_slli_si128(words, kSize));
@@ -23,15 +24,15 @@ inline __m128i sums_of(__m128i words) {
   return kSize == 2 ? add_lanes<kSize>(words, _mm_slli_si128(words, 8)) : words;
 }
 
-// The last number everywhere.
+// A vector of copies of the last number.
 template <int kSize>
 inline __m128i last_of(__m128i words) {
   const __m128i last = kSize == 2 ? _mm_shufflehi_epi16(words, 0xff) : words;
   return _mm_shuffle_epi32(last, 0xff);
 }
 
-// The sums of the words of whole vectors; returns how many they are. A vector waits for one
-// addition of the one before, not for one of each word.
+// add_up() of a tuple of 1 for as many words as fill whole vectors; returns their number. Only one
+// addition of each vector waits for the vector before, not one of each word.
 template <typename Word>
 std::uint32_t add_up_vectors(Word* words, std::uint32_t values) {
   constexpr int kSize = sizeof(Word);
@@ -56,7 +57,7 @@ std::uint32_t add_up_vectors(Word*, std::uint32_t) {
 }
 #endif
 
-// Of tuples of kTuple words, whose sums stay in registers.
+// add_up() of a tuple that the compiler knows: the last sums stay in registers.
 template <std::uint32_t kTuple, typename Word>
 void add_up_tuples(Word* words, std::uint32_t values) {
   Word last[kTuple] = {};
@@ -73,7 +74,8 @@ void add_up_tuples(Word* words, std::uint32_t values) {
   }
 }
 
-// `words` are aligned to 16 bytes. `tuple` is at least 1.
+// Turns `values` differences at `words`, aligned to 16 bytes, into words in place. `tuple` is at
+// least 1.
 template <typename Word>
 void add_up(Word* words, std::uint32_t values, std::uint32_t tuple) {
   constexpr bool kHasVectors = sizeof(Word) == 2 || sizeof(Word) == 4;

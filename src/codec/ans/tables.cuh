@@ -14,7 +14,7 @@ using cuda::kAllLanes;
 inline constexpr std::uint32_t kWarps = 8;
 inline constexpr std::uint32_t kLaneBytes = kBytes / kLanes;  // of a table that one warp reads
 
-// What all threads know of a plane.
+// The properties of a plane that all threads know.
 struct PlaneTable {
   std::uint32_t first, groups;
   std::uint32_t rest;
@@ -31,7 +31,8 @@ using Share = std::uint32_t;
 __device__ inline std::uint32_t frequency_in(Share share) { return share & 0xffff; }
 __device__ inline std::uint32_t start_in(Share share) { return share >> 16; }
 
-// What the warps that make a plane's table tell each other, first of counts, then of frequencies.
+// Parts of sums that the warps which make a plane's table exchange: first of counts, then of
+// frequencies.
 struct TablePart {
   std::uint32_t most;             // the largest count << 8, and 255 - the lowest byte that has it
   std::uint32_t lowest, highest;  // byte that is there
@@ -144,7 +145,7 @@ __device__ inline void write_table(const PlaneTable& table, const Share* shares,
   }
 }
 
-// Of each byte; with that of the next one it has the frequency, too.
+// The start of a byte; the difference to the next byte's start is its frequency.
 using Start = std::uint16_t;
 
 // The table at `in`, whose first two bytes are looked at, into starts. For whole warps.

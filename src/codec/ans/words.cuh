@@ -89,8 +89,8 @@ __device__ void add_along_run(Word* words, std::uint32_t count, std::uint32_t tu
   if (lane >= 32 - tuple) ends[lane - (32 - tuple)] = last;
 }
 
-// Of each chain's words in the runs before that of the own warp the last one, for the lanes that
-// have a chain. `ends` has 32 words a warp.
+// Returns the last word that each chain (the words `tuple` apart) has in the runs before this
+// warp's own, to the lanes below `tuple`, one for each chain. `ends` has 32 words a warp.
 template <typename Word>
 __device__ Word before_run(std::uint32_t tuple, const Word* ends) {
   constexpr std::uint32_t kValues = Run<Word>::kRows * 32;

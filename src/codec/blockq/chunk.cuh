@@ -6,7 +6,7 @@
 
 namespace thinwire::codec::blockq {
 
-// What an encoder and a decoder know of their array.
+// The properties of an array and its options that encoder and decoder use.
 struct Plan {
   std::uint64_t values;
   std::uint32_t element_bytes;  // of a whole chunk
@@ -227,7 +227,7 @@ struct Decoder {
     if (words + threadIdx.x < all) reader.get(words + threadIdx.x);
   }
 
-  // Of the block to which the thread's word in this row belongs.
+  // The scale of the block to which the thread's word in this row belongs.
   __device__ float scale_at(const std::byte* scales, int row) const {
     const std::uint32_t block = (row * kThreads + threadIdx.x) >> plan.lane_shift;
     const std::uint32_t code = plan.options.power_of_two

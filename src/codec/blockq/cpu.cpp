@@ -68,7 +68,7 @@ void get_elements(const std::byte* in, std::uint32_t count, float* values) {
   }
 }
 
-// What a block has to know of the chunk around it.
+// The position of a block in its chunk, and the chunk's options.
 struct Place {
   Options options;
   std::uint32_t key;    // of stochastic rounding

@@ -1,4 +1,5 @@
-// What blockq's parameter says, and the sizes that follow from it; spec/codec-blockq.md.
+// blockq's options, packed in its parameter, and the sizes that follow from them; see
+// spec/codec-blockq.md.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ constexpr std::uint64_t pack(const Options& options) {
          std::uint64_t{options.stochastic} << 6 | std::uint64_t{options.seed} << 32;
 }
 
-// Of a parameter that is sound.
+// The options that a sound parameter stands for.
 THINWIRE_HOST_DEVICE constexpr Options unpack(std::uint64_t parameter) {
   return {.element = static_cast<Element>(parameter & 3),
           .block = 32u << (parameter >> 2 & 3),

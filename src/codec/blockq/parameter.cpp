@@ -11,7 +11,7 @@ Status invalid(const std::string& what) {
   return {StatusCode::kInvalidArgument, "blockq: " + what};
 }
 
-// What was said so far, so that two options that contradict each other are noticed.
+// The options found so far; one that is given again with another value is refused.
 struct Said {
   std::optional<Element> element;
   std::optional<std::uint32_t> block;

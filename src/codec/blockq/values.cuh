@@ -23,9 +23,10 @@ struct RawValues {
   uint4 unit[kUnits];
 };
 
-// Where a lane writes its `kUnits` units of 16 bytes: not one behind the other, but those of two
-// neighbouring lanes in turns, so that what a warp stores at once is whole sectors of memory.
-// (Loads need none of this: the cache has the rest of a sector by the next one.)
+// The offset at which a lane writes its unit of 16 bytes, of `kUnits`. A lane's units do not follow
+// one another: those of two neighbouring lanes alternate, so that what a warp stores at once is
+// whole sectors of memory. (Loads do not need this: the cache keeps the rest of a sector for the
+// next one.)
 template <int kUnits>
 __device__ int unit_offset(int unit) {
   if constexpr (kUnits == 1) return 0;
@@ -71,7 +72,7 @@ __device__ void put_units(const Sink& sink, std::byte* at, RawValues<kDtype, kEl
   }
 }
 
-// At any alignment, with zeros behind the `count`th.
+// Loads `count` values from any alignment; the others become 0.
 template <Dtype kDtype, Element kElement>
 __device__ RawValues<kDtype, kElement> load_some(const std::byte* at, int count) {
   using Word = WordOf<kDtype>;
@@ -131,7 +132,7 @@ __device__ inline float larger_magnitude(float magnitude, float value) {
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(magnitude), "f"(fabsf(value)));
   return result;
 #else
-  // Bits of magnitudes stand in their order, NaN behind all.
+  // As integers, the bits of magnitudes have the order of the magnitudes, with NaN above all.
   return __uint_as_float(max(__float_as_uint(magnitude), __float_as_uint(fabsf(value))));
 #endif
 }

@@ -11,7 +11,7 @@ using device::load_value;
 using device::store_bytes;
 using device::store_value;
 
-// What headers, chunk tables and payloads are made of.
+// Loads and stores of the 64-bit words of which headers, chunk tables and payloads consist.
 __device__ inline std::uint64_t load_word(const std::byte* at) {
   return load_value<std::uint64_t>(at);
 }

@@ -6,8 +6,8 @@
 //   kResident       thread blocks that a multiprocessor should be able to hold
 //   kScratchBytes   of shared memory
 //   kSmallScratchBytes   the same in code for compute capabilities below 8.0
-//   encode(source, tile, payload, scratch)   fills the tile's payload, whole words with zeros
-//                   behind its end; false for a thread that met data which the codec declines
+//   encode(source, tile, payload, scratch)   fills the tile's payload, and the rest of its last
+//                   word with zeros; false for a thread that met data which the codec declines
 //   decode(payload, tile, scratch, destination)   stores the tile's values
 // Both are for whole thread blocks, without a barrier at their ends. `payload` is shared memory for
 // a tile and kPayloadPadding bytes more that may be read; it is complete for all threads when
@@ -24,7 +24,7 @@ namespace thinwire::codec::cuda {
 
 inline constexpr std::uint32_t kPayloadPadding = 16;
 
-// Of shared memory for a payload; a multiple of 16.
+// Bytes of shared memory for a payload; a multiple of 16.
 THINWIRE_HOST_DEVICE inline std::uint32_t padded_tile_bytes(const Tiles& tiles) {
   return (tiles.tile_bytes + kPayloadPadding + 15) / 16 * 16;
 }
@@ -56,7 +56,7 @@ __device__ inline FixedGrid* grid_of(std::byte* workspace) {
   return reinterpret_cast<FixedGrid*>(workspace);
 }
 
-// What an encode has met, where coders may note kMetIntegers before their tile ends.
+// The problems that an encode has met; coders may add kMetIntegers before their tile ends.
 inline unsigned* problems_of(std::byte* workspace) {
   return &reinterpret_cast<FixedGrid*>(workspace)->problems;
 }
@@ -95,8 +95,8 @@ __device__ std::uint64_t write_tile(const Tile& tile, const std::uint64_t* paylo
   return checksums ? sum_of<Coder::kThreads>(tile, payload) : 0;
 }
 
-// The reverse, with zeros behind the tile's end. For whole thread blocks; has a barrier behind the
-// copy.
+// Copies a tile's payload from the frame to `payload`, with zeros after the tile's end, and returns
+// its sum as write_tile() does. For whole thread blocks; has a barrier after the copy.
 template <typename Coder>
 __device__ std::uint64_t read_tile(const Tile& tile, const std::byte* in, std::uint64_t* payload,
                                    bool checksums) {
@@ -184,13 +184,13 @@ __global__ void __launch_bounds__(Coder::kThreads, resident(Coder::kThreads, Cod
   end_encoded_tile(job, tiles, tile, job.checksums ? sum_of_warps(sums) : 0, taken);
 }
 
-// Where there is nothing to encode, or no room for it: the header alone, or that it is declined.
+// Ends an encode of nothing, or one that has no room: writes the header alone, or declines.
 static __global__ void encode_nothing(const EncodeJob job, const std::uint64_t body_bytes) {
   end_frame(job.header, body_bytes, job.limit, job.frame, job.outcome);
 }
 
-// What a decode that met these problems came to. What the header is comes before what the chunks
-// are: the bytes may be anybody's.
+// The status of a decode that met these problems. The header's is reported before that of the
+// chunks: the bytes may be anybody's.
 __device__ inline StatusCode status_of(unsigned problems) {
   const auto status = static_cast<StatusCode>(problems >> kHeaderStatusShift);
   return status == StatusCode::kOk && problems != 0 ? StatusCode::kDamaged : status;
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(Coder::kThreads, resident(Coder::kThreads, Cod
   end_decoded_tile(job, tiles, tile, job.checksums ? sum_of_warps(sums) : 0);
 }
 
-// Where there is nothing to decode, or the frame is too short for it.
+// Ends a decode of no values, or of a frame too short for its values.
 static __global__ void decode_nothing(const DecodeJob job, const std::uint64_t payload_bytes) {
   publish(job.outcome, frame_status(job, false, payload_bytes), 0);
 }

@@ -10,11 +10,12 @@
 
 namespace thinwire::codec::cuda {
 
-// What every kernel may have without asking; the rest is left to its static shared memory.
+// Dynamic shared memory that every kernel may have without asking; the rest of 48 KiB is left to
+// its static shared memory.
 inline constexpr std::uint32_t kFreeSharedBytes = 47 * 1024;
-inline constexpr std::uint32_t kMostSharedBytes = 160 * 1024;  // what no tile exceeds
+inline constexpr std::uint32_t kMostSharedBytes = 160 * 1024;  // no tile needs more
 
-// What a thread block takes besides its tile, on the current device.
+// Bytes that a thread block takes besides its tile, on the current device.
 template <typename Coder>
 std::uint32_t scratch_bytes() {
   if constexpr (Coder::kSmallScratchBytes < Coder::kScratchBytes) {

@@ -52,9 +52,9 @@ __device__ inline void write_header(const frame::HeaderWords& header, std::uint6
   }
 }
 
-// The end of an encode, by one thread that knows the body's size: a frame below the limit gets its
-// header, another is declined. The outcome comes first, because whoever reads the frame does so
-// behind this kernel, while the host is waiting for the size.
+// Ends an encode, by one thread that knows the body's size: a frame below the limit gets its
+// header, a longer one is declined. The outcome is published before the header is written: the host
+// waits for the size, while readers of the frame are enqueued after this kernel.
 __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t body_bytes,
                                  std::uint64_t limit, std::byte* frame, device::Outcome* outcome) {
   const std::uint64_t frame_bytes = header.bytes() + body_bytes;
@@ -93,8 +93,8 @@ __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t 
   return StatusCode::kOk;
 }
 
-// Whether the job's frame has the header that it should, over a body that the chunk table and
-// `payload_bytes` behind it fill. One thread.
+// Checks that the job's frame has the expected header, and that its body is as long as the chunk
+// table and `payload_bytes` together. For one thread.
 __device__ inline StatusCode frame_status(const DecodeJob& job, bool open,
                                           std::uint64_t payload_bytes) {
   std::uint64_t body = 0;

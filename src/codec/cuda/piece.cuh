@@ -58,8 +58,8 @@ __device__ bool for_each_unit(const Box& box, std::uint32_t value_bytes, const s
   return true;
 }
 
-// The values of a piece, one behind the other, with zeros up to a whole word of 8 bytes; and back.
-// For whole thread blocks, without a barrier.
+// Copy the values of a piece to `values`, one after the other, with zeros up to a whole word of 8
+// bytes; and back. For whole thread blocks, without a barrier.
 template <typename Word>
 __device__ void gather_in(std::uint64_t* values, const Piece& piece) {
   if (piece.box.is_dense()) {

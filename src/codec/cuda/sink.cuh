@@ -1,4 +1,4 @@
-// Where decoded values go: they are stored, or added to what is there and scaled.
+// Destinations of decoded values: a value is stored, or added to the one that is there and scaled.
 #pragma once
 
 #include "codec/cuda/any_alignment.cuh"

@@ -1,9 +1,9 @@
-// Where the payloads of a frame begin: running sums of their sizes, by one warp or thread block of
-// the grid while the others work.
+// Running sums of the sizes of a frame's payloads, which say where each payload begins. One warp or
+// thread block of the grid computes them while the others work.
 //
 // In a decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 // Look-back", 2016) every thread block reads its predecessors' words until it meets a sum. Here one
-// reads them all, once, and each other block polls a single word: its own.
+// reads them all, each a single time, and each other block polls a single word: its own.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct Tiles {
     return chunks == 0 ? 0 : (chunks - 1) * chunk_tiles + last_tiles;
   }
 
-  // Of all payloads, one behind the other.
+  // Bytes of all payloads together.
   THINWIRE_HOST_DEVICE std::uint64_t payload_bytes() const {
     return chunks == 0 ? 0 : (chunks - 1) * chunk_bytes + last_bytes;
   }

@@ -14,8 +14,8 @@ namespace thinwire::codec::cuda {
 template <typename Coder>
 inline constexpr std::uint64_t kShortTable = 2 * Coder::kThreads;
 
-// What a row of the chunk table says of its payload's size, no more than there can be: of a frame
-// that says more, the block that has the chunk says that it is damaged.
+// The payload's size by a row of the chunk table, at most as large as a payload can be. If the row
+// says more, the thread block that has the chunk reports damage.
 template <typename Coder>
 __device__ std::uint32_t size_of_row(std::uint64_t row) {
   const std::uint32_t bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
@@ -173,7 +173,7 @@ __device__ StatusCode check_frame(const DecodeJob& job, bool open, DecodeShared<
   return threadIdx.x == 0 ? frame_status(job, open, payloads) : StatusCode::kOk;
 }
 
-// What the header is comes before what the chunks are: the bytes may be anybody's.
+// The status to report. The header's comes before those of the chunks: the bytes may be anybody's.
 __device__ inline StatusCode most_telling(unsigned statuses) {
   for (const StatusCode status : {StatusCode::kNotAFrame, StatusCode::kDamaged}) {
     if ((statuses >> static_cast<unsigned>(status) & 1) != 0) return status;

@@ -6,19 +6,19 @@
 //   kDtype            of the values
 //   kThreads          threads of a thread block, a multiple of kChecksumLanes
 //   kResident         optional: thread blocks whose registers a multiprocessor should hold
-//   kDecodeResident   optional: the same of those that decode, where it is another number
-//   kDecodePayloads   optional: 1 where a thread block that decodes has memory for one payload only
+//   kDecodeResident   optional: the same for decoding, if it is another number
+//   kDecodePayloads   optional: 1 if a thread block that decodes has memory for one payload only
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
-//   DecodeState       optional: the same for decoding, where it is other
+//   DecodeState       optional: the same for decoding, if it is another type
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
-//   met_integers(state)   optional: whether that chunk has values that read as integers; for one
-//                     thread behind an encode
-//   decode(payload, bytes, target, parameter, state, sink)   false where the payload is damaged
-// The two are for whole thread blocks and give every thread the same answer. `payload` is shared
-// memory of kPayloadBytes, aligned to 16 bytes, complete for all threads when decode begins and
-// when encode returns; others may read it until decode's first barrier.
+//   met_integers(state)   optional: whether the chunk encoded last has values that read as
+//                     integers; for one thread, after encode()
+//   decode(payload, bytes, target, parameter, state, sink)   false if the payload is damaged
+// encode() and decode() are for whole thread blocks and give every thread the same answer.
+// `payload` is shared memory of kPayloadBytes, aligned to 16 bytes, complete for all threads when
+// decode begins and when encode returns; others may read it until decode's first barrier.
 #pragma once
 
 #include "codec/cuda/checksum.cuh"

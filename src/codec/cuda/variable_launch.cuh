@@ -9,11 +9,12 @@
 
 namespace thinwire::codec::cuda {
 
-// What every kernel may have without asking.
+// Dynamic shared memory that every kernel may have without asking.
 inline constexpr std::size_t kFreeDynamicBytes = 47 * 1024;
 
-// How many thread blocks of `kernel` the current device holds at once; asked of the driver once for
-// all devices, which are taken to be alike: blocks beyond what fits find no work left.
+// Returns how many thread blocks of `kernel` the current device holds at the same time. The driver
+// is asked a single time: devices are taken to be alike, and blocks beyond what fits find no work
+// left.
 template <typename Kernel>
 Result<unsigned> blocks_at_once(Kernel* kernel, int threads, std::size_t shared,
                                 std::atomic<unsigned>& known) {

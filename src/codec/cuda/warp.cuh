@@ -1,4 +1,4 @@
-// What the lanes of a warp, and the warps of a thread block, add up together.
+// Sums and other reductions over the lanes of a warp and over the warps of a thread block.
 #pragma once
 
 namespace thinwire::codec::cuda {
@@ -63,7 +63,7 @@ __device__ Number sum_up_to_lane(Number value) {
   return value;
 }
 
-// What the threads before this one have, and what all have.
+// The sum over the threads before this one, and over all.
 template <typename Number>
 struct Running {
   Number before, total;

@@ -164,8 +164,8 @@ __global__ void __launch_bounds__(Encoder::kThreads,
   }
 }
 
-// The end of a thread block, by one thread behind a barrier: what it fences is what all of them
-// stored before, and the outcome says that the array is complete.
+// Ends a thread block's part of a decode, by one thread after a barrier: the fence covers what all
+// its threads stored, and the last block's outcome says that the array is complete.
 __device__ inline void end_decoded_words(const DecodeJob& job, unsigned problem) {
   __threadfence();
   unsigned problems = 0;

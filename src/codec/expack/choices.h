@@ -1,11 +1,12 @@
-// What an encoder chooses: kinds, mask, dictionary. Host and device code.
+// The choices of an encoder: kinds, mask, dictionary. Host and device code.
 #pragma once
 
 #include "codec/expack/core.h"
 
 namespace thinwire::codec::expack {
 
-// Whether a stretch of `values` values, `zeros` of them with the exponent 0, has a kind with zeros.
+// Chooses whether a stretch of `values` values, `zeros` of them with the exponent 0, has a kind
+// with zeros.
 THINWIRE_HOST_DEVICE constexpr bool takes_zeros(std::uint32_t zeros, std::uint32_t values) {
   return 16 * zeros >= values;
 }

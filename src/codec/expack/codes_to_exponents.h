@@ -34,7 +34,7 @@ inline Stretch stretch_of(const std::byte* head, std::uint32_t rows, std::uint32
           raw_end_of(word)};
 }
 
-// Where each group's outer codes lie, and the groups' inner codes as bytes.
+// The outer codes of each group of a chunk, and how many bits they take.
 struct Groups {
   std::array<std::array<std::uint64_t, kRowGroups>, kMostRows / kStretches> codes;
   std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> bits;

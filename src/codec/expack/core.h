@@ -1,5 +1,10 @@
-// expack's arithmetic: everything that defines bytes. Host and device code; no containers, no
-// allocation. See spec/codec-expack.md.
+// Definitions of expack's bytes: sizes, the parts of a payload, and the codes of exponents. Host
+// and device code; no containers, no allocation.
+//
+// A chunk is cut into rows of 256 values and four stretches of whole rows. A payload begins with a
+// word for each stretch. From it a decoder learns where the stretch's codes end, and by which of
+// four kinds they are read: a value's exponent is the base of its row plus the distance that its
+// code stands for. See spec/codec-expack.md.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +18,30 @@ namespace thinwire::codec::expack {
 inline constexpr int kRowValues = 256;
 inline constexpr int kGroupValues = 8;
 inline constexpr int kRowGroups = kRowValues / kGroupValues;
-inline constexpr int kStretches = 4;  // of a chunk: a run of its rows each
+inline constexpr int kStretches = 4;  // runs of a chunk's rows
 inline constexpr int kHeadBytes = 4 * kStretches;
 inline constexpr int kDictionarySize = 16;
-inline constexpr unsigned kWidths = 5;  // 0 to 4 bits a place
+inline constexpr unsigned kWidths = 5;  // 0 to 4 bits for a position in the dictionary
 
-// Raw bytes of a chunk, half as many of 8-bit values, so that the head can count those; smaller
-// ones in small arrays, which are done when their slowest chunk is.
+// Raw bytes of a chunk; of 8-bit values half as many, or the head's 15 bits could not count the
+// bits of their codes. Small arrays have smaller chunks: they are done when their slowest chunk is.
 inline constexpr int kChunkBytes = 16 * 1024;
 inline constexpr int kSmallChunkBytes = 4 * 1024;
 inline constexpr std::uint64_t kSmallArrayBytes = 2 * 1024 * 1024;
 
-// What the parameter says.
+// The parameter: kFixed allows kinds without kEntropyBit alone, kEntropy those with it alone, kAuto
+// all kinds and a dictionary. A decoder takes any kind under each.
 enum class Mode : std::uint8_t { kAuto = 0, kFixed = 1, kEntropy = 2 };
 inline constexpr std::uint64_t kModes = 3;
 
-// How a stretch's exponents are coded: a bit each.
+// The bits of a kind. With kEntropyBit, codes are of 2 or 5 bits, else of 3; with kZerosBit one
+// code stands for the exponent 0.
 inline constexpr unsigned kEntropyBit = 1;
 inline constexpr unsigned kZerosBit = 2;
 inline constexpr unsigned kKinds = 4;
 
-// What a value's exponent is to the coder: its distance from the base where that is below
-// kFarSymbol, or one of these.
+// Symbols, to which an encoder turns exponents before it has chosen a kind: the distance from the
+// base if that is below kFarSymbol, or one of these.
 inline constexpr unsigned kFarSymbol = 10;
 inline constexpr unsigned kZeroSymbol = 11;  // in kinds with zeros
 
@@ -54,38 +61,41 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t stretch_rows(std::uint32_t rows) {
   return (rows + kStretches - 1) / kStretches;
 }
 
-// ---- Where the parts of a payload lie ----
+// ---- Offsets of the parts of a payload ----
 
 THINWIRE_HOST_DEVICE constexpr std::uint32_t filled_up(std::uint32_t bytes) {
   return (bytes + 7) / 8 * 8;
 }
 
-// Which values the parts are about.
+// The sizes from which the offsets of a payload's parts follow.
 struct Extent {
   std::uint32_t rows;
   std::uint32_t verbatim;    // values in the verbatim planes
   std::uint32_t mask_bytes;  // of the mask, 0 without one
 };
 
+// The extent of a chunk without a mask.
 THINWIRE_HOST_DEVICE constexpr Extent whole_extent(std::uint32_t rows) {
   return {rows, rows * kRowValues, 0};
 }
 
-// Of the `kept` values that the mask of a chunk of `rows` rows names.
+// The extent of a chunk of `rows` rows whose mask keeps `kept` values.
 THINWIRE_HOST_DEVICE constexpr Extent masked_extent(std::uint32_t kept, std::uint32_t rows) {
   return {rows_of(kept), filled_up(kept), rows * (kRowValues / 8)};
 }
 
+// Offsets of a payload's parts, in bytes.
 struct Parts {
   std::uint32_t bases;
-  std::uint32_t plane[3];  // verbatim, the widest first
+  std::uint32_t plane[3];  // planes of sign and mantissa, the widest first
   std::uint32_t inner;
   std::uint32_t outer;
   std::uint32_t raw;
   std::uint32_t end;
 };
 
-// Of a payload whose outer codes take so many bits, with so many raw exponents.
+// The offsets in a payload whose outer codes take `outer_bits` bits, and which has `raw_exponents`
+// raw exponents.
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE constexpr Parts parts_of(const Extent& extent, std::uint32_t outer_bits,
                                               std::uint32_t raw_exponents) {
@@ -113,8 +123,8 @@ THINWIRE_HOST_DEVICE constexpr Parts parts_of(const Extent& extent, std::uint32_
   return parts;
 }
 
-// The same with a dictionary, which lies where inner codes would, and places of `width` bits each
-// where outer codes would.
+// The same with a dictionary, which lies at `inner`, and with positions of `width` bits each, which
+// lie at `outer`.
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE constexpr Parts dictionary_parts_of(const Extent& extent, unsigned width,
                                                          std::uint32_t raw_exponents) {
@@ -125,7 +135,8 @@ THINWIRE_HOST_DEVICE constexpr Parts dictionary_parts_of(const Extent& extent, u
   return parts;
 }
 
-// A stretch's word of the head: where its outer codes and raw exponents end, and its kind.
+// A stretch's word of the head: the ends of its outer codes, in bits, and of its raw exponents, in
+// bytes, both counted from the chunk's first; and its kind.
 THINWIRE_HOST_DEVICE constexpr std::uint32_t head_word(unsigned kind, std::uint32_t outer_end,
                                                        std::uint32_t raw_end) {
   return outer_end | kind << 15 | raw_end << 17;
@@ -141,7 +152,8 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t raw_end_of(std::uint32_t word) {
   return word >> 17 & 0x3FFF;
 }
 
-// In the first word: there is a mask; in the second: there is a dictionary; in no other.
+// The flag of a word of the head: in the first one, there is a mask; in the second, there is a
+// dictionary; the others have none.
 inline constexpr std::uint32_t kHeadFlag = 0x80000000u;
 
 THINWIRE_HOST_DEVICE constexpr std::uint32_t head_flag(std::uint32_t place, bool has_mask,
@@ -154,10 +166,11 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t head_flag(std::uint32_t place, bool
 template <Dtype kDtype>
 inline constexpr int kLargestBase = Format<kDtype>::kLargest - 9;
 
-// Of a row with `count` exponents that are not 0, which add up to `sum`.
+// The base of a row with `count` exponents that are not 0, which add up to `sum`. Only encoders
+// compute it; a payload has it.
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE constexpr std::uint32_t base_of(std::uint32_t sum, std::uint32_t count) {
-  // A full count is most frequent by far, and division slow on a device.
+  // Nearly all rows have a full count, and division is slow on a device.
   const std::uint32_t mean =
       count == kRowValues ? sum / kRowValues : sum / (count == 0 ? 1 : count);
   const std::uint32_t base = mean < 5 ? 0 : mean - 5;
@@ -166,8 +179,9 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t base_of(std::uint32_t sum, std::uin
 
 // ---- Symbols to codes ----
 
-// The code of each symbol, a byte each: bits 0 and 1 are the inner code, bit 2 the high bit in
-// fixed kinds, bits 4 to 6 the outer code in the others.
+// The code of each symbol, for encoders, a byte each. Bits 0 and 1 are the inner code. In fixed
+// kinds bit 2 is the outer code; in entropy kinds it says that there is one, which bits 4 to 6
+// have. Bit 3 says that a raw exponent follows.
 inline constexpr unsigned kOuterFlag = 0x04;  // there is an outer code, in entropy kinds
 inline constexpr unsigned kRawFlag = 0x08;    // there is a raw exponent
 
@@ -191,17 +205,20 @@ THINWIRE_HOST_DEVICE constexpr CodeTable code_table(unsigned kind) {
 
 // ---- Codes to distances ----
 
-// What stands for a distance in the tables: there is none.
+// Entries of the tables for codes that stand for no distance: a raw exponent follows, or the
+// exponent is 0.
 inline constexpr unsigned kRawMark = 0x80;
 inline constexpr unsigned kZeroMark = 0x40;
 inline constexpr unsigned kDistanceBits = 0x0F;
 
-// The distance of each inner code in entropy kinds, a byte each; 0 for the code 3.
+// The distance of each inner code in entropy kinds, a byte each. That of the code 3 is 0: the outer
+// code has it.
 THINWIRE_HOST_DEVICE constexpr std::uint32_t inner_distances(unsigned kind) {
   return (kind & kZerosBit) != 0 ? 0x00400605u : 0x00070605u;
 }
 
-// The distance of each outer code, or of each code in fixed kinds.
+// The distance of each outer code in entropy kinds, and of each code of 3 bits in fixed kinds, a
+// byte each.
 THINWIRE_HOST_DEVICE constexpr std::uint64_t outer_distances(unsigned kind) {
   switch (kind) {
     case 0:

@@ -14,7 +14,7 @@ struct ChunkCoder {
   static constexpr int kThreads = 32 * kStretches;
   static constexpr int kResident = 6;  // as many as have room for two payloads of 16 KiB each
   static constexpr std::uint32_t kBytes = chunk_bytes(kSmall, Format<kDtype>::kValueBytes);
-  // Decoding reads a word behind the outer codes.
+  // Decoding reads a word past the outer codes.
   static constexpr std::uint32_t kPayloadBytes = kBytes + 16;
   static constexpr int kRows = kBytes / Format<kDtype>::kValueBytes / kRowValues / kStretches;
 

@@ -5,7 +5,7 @@
 
 namespace thinwire::codec::expack {
 
-// Where a lane's values go.
+// The memory that a lane's values go to.
 template <Dtype kDtype>
 struct Destination {
   std::byte* at;
@@ -51,8 +51,9 @@ __device__ inline std::uint32_t mask_of(const std::byte* payload, int row, unsig
       payload[kHeadBytes + row * kRowGroups + static_cast<int>(lane)]);
 }
 
-// Where the bytes that complete a payload's kept values may lie once its codes are read: values of
-// 8 bits, which need nothing else, behind the mask.
+// Returns the offset in the payload at which put_completing() may write after the codes have been
+// read: over parts that nobody reads any more. Values of 8 bits are complete with these bytes
+// alone, and lie right after the mask.
 template <Dtype kDtype>
 __device__ std::uint32_t completing_at(const Parts& parts) {
   if constexpr (Format<kDtype>::kValueBytes == 1) return parts.bases;

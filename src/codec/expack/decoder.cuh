@@ -25,7 +25,7 @@ struct Found {
   std::uint32_t raw[kRows];  // which of them are raw, a bit each
 };
 
-// Of a chunk, or of the values that its mask keeps.
+// Decodes the values of a chunk, or those that its mask keeps.
 template <Dtype kDtype, int kRows>
 struct Decoder {
   const std::byte* in;
@@ -98,7 +98,7 @@ __device__ bool Decoder<kDtype, kRows>::take_codes(Found<kRows>& found) const {
     found.raw[at] = 0;
     found.exponents[at] = {0, 0};
     if (at >= rows.count) continue;
-    // The second word may be behind the codes, and is not used then.
+    // The second word may lie past the codes, and is not used then.
     const std::uint32_t outer = __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit % 32);
     const auto base = static_cast<std::uint32_t>(in[parts.bases + rows.first + at]);
     largest_base = max(largest_base, base);

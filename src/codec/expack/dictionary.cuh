@@ -6,15 +6,15 @@
 
 namespace thinwire::codec::expack {
 
-// What a block knows of its chunk's exponents.
+// A thread block's counts of its chunk's exponents, and the dictionary made of them.
 struct DictionaryState {
-  std::uint32_t counts[256];  // of each exponent; then its place
+  std::uint32_t counts[256];  // of each exponent; later its position in the dictionary
   std::uint32_t sums[kDictionarySize + 1];
   std::uint32_t size;
   std::uint8_t exponents[kDictionarySize];
 };
 
-// Of a byte of a group's eight.
+// One of a group's eight bytes.
 __device__ inline std::uint32_t byte_of(uint2 bytes, int at) {
   return (at < 4 ? bytes.x : bytes.y) >> (8 * (at % 4)) & 0xFF;
 }

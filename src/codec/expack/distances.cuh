@@ -5,7 +5,7 @@
 
 namespace thinwire::codec::expack {
 
-// What the codes of a kind stand for.
+// The distances that the codes of a kind stand for, a byte each.
 struct DistanceTable {
   std::uint32_t inner;  // by the inner code
   std::uint32_t low;    // by the outer code, or in fixed kinds by the code, 0 to 3
@@ -49,8 +49,9 @@ __device__ inline std::uint32_t has_outer(std::uint32_t inner) {
   return inner & inner >> 1 & 0x5555;
 }
 
-// What selects, for the values that a lane's four lowest bits name, one of four bytes each in
-// order, and zeros for the others; above it eight times their number.
+// A selector for __byte_perm() that moves the lowest bytes, in order, to those of four values that
+// the lane's four lowest bits name, and zeros to the others; above it eight times the number of
+// named values.
 __device__ inline std::uint32_t spreading_selector(unsigned lane) {
   std::uint32_t selector = 0;
   std::uint32_t count = 0;
@@ -63,7 +64,8 @@ __device__ inline std::uint32_t spreading_selector(unsigned lane) {
   return selector | 8 * count << 16;
 }
 
-// `outer` has the group's outer codes, one behind the other, and others behind them.
+// Returns the distances of a group's eight values. `outer` begins with the group's outer codes, one
+// after the other; those of other groups may follow.
 __device__ inline uint2 take_entropy(std::uint32_t inner, std::uint32_t outer,
                                      std::uint32_t selectors, const DistanceTable& table) {
   std::uint32_t chosen = has_outer(inner);

@@ -40,7 +40,7 @@ inline void put_part(const void* part, std::uint32_t bytes, std::byte* out, std:
   std::memset(out + bytes, 0, room - bytes);
 }
 
-// Of whole rows, with the mask that left these values.
+// Encodes the values of whole rows: all of a chunk's, or those that `mask` keeps.
 template <Dtype kDtype>
 inline std::uint64_t encode_rows(const std::byte* source, const Extent& extent,
                                  const std::byte* mask, std::uint64_t most, std::uint64_t mode,
@@ -81,7 +81,7 @@ inline void fill_up(FilledValues& filled, std::uint32_t values) {
   }
 }
 
-// A chunk with a mask; `filled` has zeros behind its values.
+// Encodes a chunk with a mask; `filled` has its values and then zeros up to a whole row.
 template <Dtype kDtype>
 inline std::uint64_t encode_masked(const std::byte* filled, std::uint32_t rows, std::uint64_t most,
                                    std::uint64_t mode, std::byte* out) {

@@ -8,7 +8,7 @@ namespace thinwire::codec::expack {
 template <Dtype kDtype, int kRows, bool kMasked>
 __device__ std::uint32_t Encoder<kDtype, kRows, kMasked>::encode(std::uint64_t mode,
                                                                  bool may_be_special) const {
-  // What lies before the raw exponents is where it is whatever the codes.
+  // The parts before the raw exponents have the same offsets whatever the codes are.
   const Parts common = parts_of<kDtype>(extent, 0, 0);
   if constexpr (!kMasked) clear(common);
 

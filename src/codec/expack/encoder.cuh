@@ -8,7 +8,7 @@
 
 namespace thinwire::codec::expack {
 
-// What the warps of a block tell each other.
+// Values that the warps of a thread block exchange.
 struct EncodeState {
   std::uint32_t codes[kStretches];  // bits of outer codes; in the upper half, raw exponents
   std::uint32_t zeros[kStretches];  // exponents that are 0
@@ -16,21 +16,22 @@ struct EncodeState {
   DictionaryState dictionary;
 };
 
-// What a chunk is encoded to at first where a mask or a dictionary may pay, and to then where none
-// of them does.
+// The result of the first pass if a mask or a dictionary may pay, and that of the second pass if
+// neither does.
 inline constexpr std::uint32_t kMayBeSpecial = ~0u;
 inline constexpr std::uint32_t kNotSpecial = ~0u;
 
-// What a lane has coded of its groups.
+// The codes of a lane's groups.
 template <int kRows>
 struct Coded {
   std::uint32_t outer[kRows] = {};
-  // 8 bits for each row: of the outer codes, and a flag for each raw exponent.
+  // 8 bits for each row: the length of its outer codes, and a flag for each raw exponent.
   std::uint32_t lengths[(kRows + 3) / 4] = {};
   std::uint32_t raw[(kRows + 3) / 4] = {};
 };
 
-// Of a chunk, or of the values that its mask keeps; those lie in `out` until they are loaded.
+// Encodes the values of a chunk, or those that its mask keeps; kept values lie in `out` until they
+// are loaded.
 template <Dtype kDtype, int kRows, bool kMasked>
 struct Encoder {
   const cuda::Piece& piece;
@@ -205,7 +206,7 @@ __device__ void Encoder<kDtype, kRows, kMasked>::put_outer(const Coded<kRows>& c
   if (pending != 0) atomicOr(word, pending);
 }
 
-// The lane's raw exponents, one behind the other; they are taken from the array once more.
+// Writes the lane's raw exponents, one after the other; they are read from the array again.
 template <Dtype kDtype, int kRows, bool kMasked>
 __device__ void Encoder<kDtype, kRows, kMasked>::put_raw(const Coded<kRows>& coded,
                                                          std::byte* to) const {

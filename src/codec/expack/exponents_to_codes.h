@@ -9,19 +9,19 @@
 
 namespace thinwire::codec::expack {
 
-// What is made of a chunk's exponents before the payload's size is known.
+// The codes of a chunk's exponents, made before the payload's size is known.
 struct Codes {
   std::array<std::uint8_t, kMostRows> bases{};
   std::array<std::byte, kMostValues / 4> inner;       // or a dictionary
-  std::array<std::byte, kMostValues / 2 + 16> outer;  // or places in it
+  std::array<std::byte, kMostValues / 2 + 16> outer;  // or positions in the dictionary
   std::array<std::byte, kMostValues + 8> raw;
   std::array<std::uint32_t, kStretches> head{};
   std::uint32_t outer_bits = 0;
   std::uint32_t raw_exponents = 0;
-  std::uint64_t pending = 0;  // outer bits behind the last whole byte
+  std::uint64_t pending = 0;  // outer bits after the last whole byte
 };
 
-// `count` bits, at most 32, behind the outer codes so far.
+// Appends `count` bits, at most 32, to the outer codes.
 inline void add_outer(Codes& codes, std::uint32_t bits, std::uint32_t count) {
   const std::uint32_t within = codes.outer_bits % 8;
   codes.pending |= std::uint64_t{bits} << within;

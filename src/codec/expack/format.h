@@ -48,7 +48,7 @@ struct Format<Dtype::kF32> {
   static constexpr int kVerbatimBits = 24;  // of a value
 };
 
-// Whether mantissas end in a plane of two bits a value, behind which is one of signs.
+// True if mantissas end in a plane of two bits a value, after which comes one of signs.
 template <Dtype kDtype>
 inline constexpr bool kHasPairs = kDtype == Dtype::kF16 || kDtype == Dtype::kE5m2;
 

@@ -61,7 +61,7 @@ __device__ Group<kDtype> load_group(const std::byte* row, unsigned lane) {
   return group;
 }
 
-// At any alignment; values behind the last one are copies of it.
+// Loads a group at any alignment; in place of values after the array's last one, copies of that.
 template <Dtype kDtype>
 __device__ Group<kDtype> load_group_slowly(const cuda::Piece& piece, int row, unsigned lane) {
   using Word = WordOf<kDtype>;
@@ -83,7 +83,7 @@ __device__ Group<kDtype> load_group_slowly(const cuda::Piece& piece, int row, un
   return group;
 }
 
-// All of a lane's groups; those behind the stretch's end are any.
+// Loads all of a lane's groups; any values in place of those after the stretch's end.
 template <Dtype kDtype, int kRows>
 __device__ void load_rows(const cuda::Piece& piece, const Rows& rows, unsigned lane,
                           Group<kDtype> (&groups)[kRows]) {

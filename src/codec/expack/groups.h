@@ -73,8 +73,8 @@ inline std::uint64_t split_threes(std::uint32_t threes) {
 
 // ---- Bytes together and apart ----
 
-// Which bytes go down by one place, then by two, then by four, so that those of `chosen` (a lowest
-// bit each) come to lie behind each other from the lowest on.
+// Masks of the bytes that go down by one byte, then by two, then by four, after which the `chosen`
+// ones (a lowest bit each) follow one another from the lowest byte on.
 struct Moves {
   std::uint64_t by_one;
   std::uint64_t by_two;

@@ -58,7 +58,8 @@ __device__ WordOf<kDtype> value_of(const Group<kDtype>& group, int at) {
                                      (32 / kWordValues * (within % kWordValues)));
 }
 
-// Which values of a row's group are not zero; none behind the array's last one is taken to be.
+// A bit for each value of a row's group that is not zero. Values after the array's last one count
+// as zero.
 template <Dtype kDtype>
 __device__ std::uint32_t not_zero(const Group<kDtype>& group, int row, unsigned lane,
                                   std::uint32_t values) {
@@ -76,8 +77,8 @@ __device__ std::uint32_t not_zero(const Group<kDtype>& group, int row, unsigned 
   return bits;
 }
 
-// The mask of a chunk into the payload, if the chunk should have one, and behind it the values that
-// it keeps, one behind the other; returns their number. For whole thread blocks; has barriers.
+// If the chunk should have a mask, writes it into the payload, and after it the values that it
+// keeps, one after the other; returns their number. For whole thread blocks; has barriers.
 template <Dtype kDtype, int kRows>
 __device__ std::uint32_t leave_zeros_out(const cuda::Piece& piece, const Rows& rows, unsigned lane,
                                          std::byte* out, std::uint32_t (&scratch)[kStretches]) {

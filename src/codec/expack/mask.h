@@ -1,4 +1,4 @@
-// Chunks with many zeros on the host: a mask, and the other values one behind the other.
+// Chunks with many zeros on the host: a mask, and the other values one after the other.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline std::uint32_t count_exact_zeros(const std::byte* source, std::uint32_t va
   return count;
 }
 
-// Where in its row the value `at` of a group lies.
+// The position in its row of the value `at` of a group.
 template <Dtype kDtype>
 constexpr std::uint32_t place_in_row(std::uint32_t group, std::uint32_t at) {
   if constexpr (kDtype != Dtype::kF32) return kGroupValues * group + at;

@@ -88,8 +88,8 @@ __device__ inline uint2 codes_of(std::uint32_t symbols, const CodeTable& table) 
   return {__byte_perm(even, odd, 0x5140), __byte_perm(even, odd, 0x7362)};
 }
 
-// What selects, of four bytes, those that a lane's four lowest bits name, one behind the other, and
-// zeros behind them; above it three times their number.
+// A selector for __byte_perm() that moves, of four bytes, those that the lane's four lowest bits
+// name to the lowest ones, in order, and zeros after them; above it three times their number.
 __device__ inline std::uint32_t compacting_selector(unsigned lane) {
   std::uint32_t selector = 0x4444;
   std::uint32_t count = 0;
@@ -102,14 +102,14 @@ __device__ inline std::uint32_t compacting_selector(unsigned lane) {
   return selector | 3 * count << 16;
 }
 
-// The outer codes of four values, one behind the other.
+// Joins the outer codes of four values, one after the other.
 __device__ inline std::uint32_t join_four(std::uint32_t codes, std::uint32_t selector) {
   std::uint32_t outer = permute(codes >> 4 & 7 * kByteOnes, 0, selector);
   outer = (outer | outer >> 5) & 0x003F003Fu;
   return (outer | outer >> 10) & 0xFFFu;
 }
 
-// Those of a group, and how many bits they take.
+// Joins those of a group, and counts their bits.
 __device__ inline std::uint32_t join_outer(uint2 codes, std::uint32_t selectors,
                                            std::uint32_t& length) {
   const std::uint32_t first = __shfl_sync(kAllLanes, selectors, join_bits<2>(codes.x));

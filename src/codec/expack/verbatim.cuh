@@ -59,7 +59,8 @@ __device__ inline void put_pairs_and_signs(uint2 highs, const Parts& parts, int 
       static_cast<std::byte>(join_bits<7>(highs.x) | join_bits<7>(highs.y) << 4);
 }
 
-// Where the planes may end within a row, only values before `end`, a multiple of 8.
+// Writes a group's part of the verbatim planes. If these may end within a row, only values before
+// `end`, a multiple of 8, are written.
 template <Dtype kDtype, bool kMayEnd>
 __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int row, unsigned lane,
                              int end, std::byte* out) {

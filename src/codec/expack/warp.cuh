@@ -1,5 +1,5 @@
-// What encoding and decoding share: a warp has a stretch of a chunk, and each of its lanes the
-// group with its number in each of the stretch's rows.
+// Parts that encoding and decoding share. A warp has a stretch of a chunk, and each of its lanes
+// has, in each of the stretch's rows, the group with its number.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ __device__ std::uint32_t join_bits(std::uint32_t bytes) {
   return ((bytes & kByteOnes << kBit) * (0x10204080u >> kBit)) >> 28;
 }
 
-// What the warps before this one have of `own`, all of them, and those up to this one's end.
+// Sums of `own`: over the warps before this one, over all, and up to this one's end.
 struct Shares {
   std::uint32_t before = 0, all = 0, end = 0;
 

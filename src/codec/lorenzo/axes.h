@@ -129,7 +129,7 @@ inline void sum_up(const ChunkBox& box, std::size_t tuple, const Plan<Word>& pla
       if (y > 0) add_rows(row, row - plan.pitch, plan.pitch);
     }
   }
-  // Summed along x last, and behind a copy: the rows above are still needed as they were.
+  // Sums along x come last, and into a copy: the rows above are still needed without them.
   Word line[kBoxBytes / sizeof(Word)];
   for (std::size_t z = 0; z < box.z; ++z) {
     for (std::size_t y = 0; y < box.y; ++y) {

@@ -112,7 +112,7 @@ inline void to_planes(const std::byte* source, const ChunkBox& box, int tuple,
   const Plan<Word> plan(box);
   take_differences(source, box, static_cast<std::size_t>(tuple), plan, other, residuals);
   const int columns = columns_of(plan.bricks.count());
-  // Columns behind the last brick are worked on too, so they must have been written.
+  // Columns after the last brick are worked on too, so they must have been written.
   for (auto& row : matrices.word) std::fill(row + plan.bricks.count(), row + columns, 0u);
   to_matrices(residuals, box, plan, matrices);
   find_widths<Word>(matrices, columns, widths);

@@ -43,8 +43,8 @@ struct ChunkCoder {
   }
 
  private:
-  // Where a thread's planes stand among the chunk's; in planes, joint ones in the low half of each
-  // number and single ones in the high half. For whole thread blocks, with a barrier.
+  // The position of a thread's planes among the chunk's, in planes: joint ones in the low half of
+  // each number and single ones in the high half. For whole thread blocks, with a barrier.
   using Run = cuda::Running<std::uint32_t>;
   __device__ static Run place_planes(std::uint32_t planes, State& state) {
     return cuda::sum_before_thread<kThreads>(planes, state.planes);

@@ -1,5 +1,5 @@
-// What defines lorenzo's bytes: boxes, bricks, and the arithmetic on bit patterns. Host and device
-// code; no containers, no allocation. See spec/codec-lorenzo.md.
+// Definitions of lorenzo's bytes: boxes, bricks, and the arithmetic on bit patterns. Host and
+// device code; no containers, no allocation. See spec/codec-lorenzo.md.
 #pragma once
 
 #include <cstdint>

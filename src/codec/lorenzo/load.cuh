@@ -46,7 +46,7 @@ __device__ void load_whole(const ThreadBox<const std::byte>& box,
   }
 }
 
-// Of a box in_pieces(); zeros where it ends.
+// Loads the thread's pieces of a box for which in_pieces() is true; zeros outside the box.
 template <typename Word, int kDimension>
 __device__ void load_pieces(const ThreadBox<const std::byte>& box,
                             const BrickPlace<kDimension>& place, Brick<Word>& brick) {

@@ -49,7 +49,7 @@ PlaneBytes plane_bytes(const Widths& widths, std::uint32_t bricks) {
   return bytes;
 }
 
-// 16-bit values: the planes of A, and of B behind them.
+// Stores 16-bit values: the planes of A, then those of B.
 void store_planes_apart(const BrickMatrices& matrices, const Widths& widths, std::uint32_t bricks,
                         std::byte* out) {
   for (std::uint32_t brick = 0; brick < bricks; ++brick) {

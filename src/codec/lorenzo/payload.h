@@ -18,7 +18,7 @@ std::uint32_t bricks_of(const ChunkBox& box) {
 inline std::uint64_t whole_words(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 // Codes the values at `source`, in the order of the box and at any alignment, into `out`; returns
-// the bytes of the payload. kSlackBytes behind it may be written too.
+// the bytes of the payload. kSlackBytes after it may be written too.
 template <typename Word>
 std::uint64_t encode_values(const std::byte* source, const ChunkBox& box, int tuple,
                             std::byte* out);

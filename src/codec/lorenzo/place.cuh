@@ -78,7 +78,7 @@ struct BrickPlace {
   }
 };
 
-// Where a piece of a row stands in shared memory: rows of 8 pieces, turned against each other so
+// The index of a piece of a row in shared memory: rows of 8 pieces, rotated against each other so
 // that threads that read down a column meet different banks.
 __device__ inline unsigned slot(unsigned row, unsigned piece) {
   return row * kRowPieces + (piece ^ row % kRowPieces);

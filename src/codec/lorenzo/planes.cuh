@@ -120,7 +120,7 @@ struct Width {
 
 __device__ inline std::uint32_t bits_of_width(std::uint32_t bits) { return 32 - __clz(bits); }
 
-// Of a brick that has not been transposed.
+// The width of a brick that has not been transposed.
 template <typename Word>
 __device__ Width width_of(const Matrix& matrix) {
   std::uint32_t first = 0, second = 0;

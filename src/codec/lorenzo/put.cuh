@@ -5,8 +5,8 @@
 
 namespace thinwire::codec::lorenzo {
 
-// Where the pieces of a thread lie once all is summed up: of a line every 32nd, of two dimensions
-// those of its brick, of three a column along z.
+// The position of a thread's pieces after the last sum: every 32nd piece of a line, in two
+// dimensions those of its brick, in three a column along z.
 template <int kDimension>
 struct LastPlace {
   __device__ static unsigned x(const BrickPlace<kDimension>& place, int piece) {

@@ -128,7 +128,7 @@ __device__ void difference_planes(const BrickPlace<3>& place, uint4* exchange, B
   }
 }
 
-// What lies outside has no residuals. Inside a piece it has none already: differences of zeros.
+// Clears the residuals outside the box. Inside a piece they are 0 already, as differences of zeros.
 template <typename Word, int kDimension>
 __device__ void clear_outside(const ThreadBox<const std::byte>& box,
                               const BrickPlace<kDimension>& place, Brick<Word>& brick) {

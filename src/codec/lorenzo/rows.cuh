@@ -117,7 +117,7 @@ __device__ void add_stretches(const BrickPlace<1>& place, Row<Word>& row, Word* 
   Word own[kTuple], sums[kTuple];
 #pragma unroll
   for (int at = 0; at < kTuple; ++at) {
-    // Of the values at places 0, 1, ... of the tuple, the last of the stretch.
+    // The last value of the stretch at each position (0, 1, ...) of the tuple.
     own[at] = 0;
 #pragma unroll
     for (int back = 1; back <= kTuple; ++back) {
@@ -153,7 +153,7 @@ __device__ void add_stretches(const BrickPlace<1>& place, Row<Word>& row, Word* 
   }
 }
 
-// A line of a whole box: 32 rows of 128 bytes in each warp's part, one behind the other.
+// Sums up a line of a whole box: 32 rows of 128 bytes in each warp's part, one after the other.
 template <typename Word>
 __device__ void sum_line(const BrickPlace<1>& place, const Brick<Word>& brick, unsigned tuple,
                          const SumShared& shared) {

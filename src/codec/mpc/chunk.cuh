@@ -75,7 +75,7 @@ __device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std
   }
   transpose_groups(words);
   subtract_neighbours(words);
-  // What lies behind the chunk's last group is padding of padding, and not stored.
+  // Words after the chunk's last group come from padding alone, and are not stored.
   const Bitmap bitmap(piece.values);
   const std::uint32_t present = bitmap.is_own ? presence<Word>(words) : 0;
   const auto [first, total] = cuda::sum_before_thread<kThreads>(__popc(present), state.words);

@@ -1,4 +1,4 @@
-// A chunk's values in shared memory: a row for each thread, with 16 bytes free behind it, so that
+// A chunk's values in shared memory: a row for each thread, and 16 free bytes after it, so that
 // threads that go through their rows side by side meet different banks.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Rows {
 
   std::byte* base;
 
-  // Where the chunk's byte `at` is.
+  // The address of the chunk's byte `at`.
   __device__ std::byte* place(std::uint32_t at) const { return base + at + at / kRowBytes * 16; }
   __device__ Word& value(std::uint32_t index) const {
     return *reinterpret_cast<Word*>(place(index * sizeof(Word)));
@@ -54,7 +54,8 @@ struct Rows {
     for (int at = 0; at < static_cast<int>(kRowBytes / 16); ++at) row[at] = parts[at];
   }
 
-  // The values from `first` to `end`, all of one warp, to their places behind `out`.
+  // Writes the values from `first` to `end`, all of one warp, to the same positions of the array at
+  // `out`.
   template <typename Sink>
   __device__ void write(const Sink& sink, std::byte* out, std::uint32_t first,
                         std::uint32_t end) const {

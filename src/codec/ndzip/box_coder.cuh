@@ -39,7 +39,7 @@ struct BoxCoder {
     if constexpr (sizeof(Word) == 8) head |= __shfl_xor_sync(kAllLanes, head, 2);
     transpose_from(planes, Square<Word>().is_high);
 
-    // Behind the barrier in here, all words have been read: their memory takes the payload.
+    // This has a barrier, after which all words have been read: their memory takes the payload.
     const Places<Word> places(head, state.planes);
     const std::uint32_t groups = groups_of<Word>(piece.values);
     auto* const out = reinterpret_cast<std::uint32_t*>(payload);

@@ -54,8 +54,8 @@ __device__ inline void from_rows(const std::uint32_t (&rows)[32], Part<std::uint
   }
 }
 
-// Where planes go: `first` is that of the thread's square, `total` how many the box has. Has a
-// barrier. `totals` is shared memory of a number for each warp.
+// Positions of planes: `first` is that of the first plane of the thread's square, `total` the
+// number of the box's planes. Has a barrier. `totals` is shared memory of a number for each warp.
 template <typename Word>
 struct Places {
   std::uint32_t first;

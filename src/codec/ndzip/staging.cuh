@@ -9,8 +9,8 @@ namespace thinwire::codec::ndzip {
 
 inline constexpr std::uint32_t kThreadBytes = 128;
 
-// 16 bytes are left free behind each 128, so that threads that read theirs at the same time meet
-// different banks.
+// Returns the offset of a byte in shared memory: 16 bytes are left free after each 128, so that
+// threads that read theirs at the same time meet different banks.
 __device__ inline std::uint32_t slot(std::uint32_t byte) { return byte + byte / kThreadBytes * 16; }
 
 template <typename Word>
@@ -29,7 +29,7 @@ struct Staging {
   __device__ Word& word(std::uint32_t number) const {
     return *reinterpret_cast<Word*>(base + slot(number * sizeof(Word)));
   }
-  // Where thread `number` has its words.
+  // The words of thread `number`.
   __device__ std::byte* part(std::uint32_t number) const {
     return base + number * (kThreadBytes + 16);
   }
@@ -146,7 +146,7 @@ __device__ void load_whole(const Staging<Word>& staging, const cuda::Piece& piec
   }
 }
 
-// A clipped box: value after value, with zeros behind the last.
+// Loads a clipped box value by value, with zeros after the last.
 template <typename Word>
 __device__ void load_clipped(const Staging<Word>& staging, const cuda::Piece& piece) {
 #pragma unroll 1

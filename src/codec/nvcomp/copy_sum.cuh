@@ -93,14 +93,14 @@ __device__ inline void take_last(const std::byte* from, std::byte* to, std::uint
   }
 }
 
-// Reads `bytes` bytes at `from`, zeros behind them up to `padded`, and writes those at `to`, unless
-// that is null. Returns the thread's part of the payload's checksum. For whole thread blocks of
-// kThreads, without a barrier.
+// Reads `bytes` bytes at `from` and takes those after them, up to `padded`, to be 0. Writes all to
+// `to`, unless that is null. Returns the thread's part of the payload's checksum. For whole thread
+// blocks of kThreads, without a barrier.
 __device__ inline std::uint64_t copy_and_sum(const std::byte* from, std::byte* to,
                                              std::uint32_t bytes, std::uint32_t padded) {
   Sum sum(threadIdx.x);
   const auto rounds = static_cast<int>(bytes / (8 * kThreads));
-  // At most two more: `padded` is less than a round behind `bytes`.
+  // There are at most two more rounds: `padded` is less than a round longer than `bytes`.
   const auto words = static_cast<int>((padded + 7) / 8);
   for (int round = (words - 1) / kThreads; round >= rounds; --round) {
     const int word = round * kThreads + static_cast<int>(threadIdx.x);

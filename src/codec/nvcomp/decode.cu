@@ -13,7 +13,7 @@
 namespace thinwire::codec::nvcomp {
 namespace {
 
-// Of the kernel that looks: enough to fill the largest GPUs several times over.
+// Most thread blocks of the kernel that looks: enough to fill the largest GPUs several times over.
 constexpr std::uint64_t kMostBlocks = 2048;
 constexpr int kFinishThreads = 1024;
 

@@ -41,8 +41,7 @@ __global__ void prepare(const Encode work, const std::byte* source) {
   work.batch.targets[index] = work.batch.slots + index * work.slot_bytes;
 }
 
-// What becomes of a chunk: its payload's size, or the array's bytes where nvCOMP did not shrink
-// them.
+// The result of a chunk: its payload's size, or the array's bytes if nvCOMP did not shrink them.
 struct Coded {
   std::uint32_t bytes;
   bool is_raw;
@@ -112,7 +111,7 @@ __global__ void __launch_bounds__(kThreads)
   if (__syncthreads_or(found) != 0 && threadIdx.x == 0) atomicOr(&state->integers, 1u);
 }
 
-// What comes before nvCOMP's own work.
+// Starts the kernels that come before nvCOMP's own.
 Status start_prepare(const EncodeJob& job, const Encode& work, const std::byte* source) {
   constexpr std::uint64_t kMostBlocks = 1056;
   const std::uint64_t blocks = ceil_div(work.chunks, std::uint64_t{kThreads});

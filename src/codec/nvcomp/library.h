@@ -19,7 +19,7 @@ struct Options {
   alignas(8) std::byte bytes[64];
 };
 
-// Of the memory that a call is given.
+// Alignments of the memory that a call is given.
 struct Alignments {
   std::size_t input;
   std::size_t output;

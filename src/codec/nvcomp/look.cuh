@@ -35,7 +35,8 @@ __device__ inline std::uint64_t bytes_before(const std::byte* table, std::uint64
   return sum;
 }
 
-// What nvCOMP sees of a chunk; nothing to read and no room to write where it is not to touch it.
+// Makes nvCOMP's entry for a chunk; one with nothing to read and no room to write if nvCOMP must
+// not touch it.
 __device__ inline void give(const Decode& work, std::uint64_t index, const std::byte* payload,
                             std::uint32_t bytes, std::uint32_t raw, bool gives) {
   if (work.counted && !gives) return;
@@ -89,7 +90,7 @@ __device__ inline StatusCode take_range(const DecodeJob& job, const Decode& work
     const std::uint64_t bytes = row & (kRawChunk - 1);
     const std::uint64_t available = has_table ? job.length - head : 0;
     if (offset > available || bytes > available - offset) {
-      // Where it ends, and the next one begins, is not known.
+      // The chunk's end, where the next one begins, is not known.
       status = StatusCode::kDamaged;
       offset = UINT64_MAX;
       if (threadIdx.x == 0) give(work, index, nullptr, 0, 0, false);

@@ -1,5 +1,5 @@
-// What tells the codecs of nvCOMP apart (8 to 12), one row each. NVIDIA's library is used if it is
-// installed. See spec/codec-nvcomp.md.
+// The differences between the codecs of nvCOMP (8 to 12), one row each. NVIDIA's library is used if
+// it is installed. See spec/codec-nvcomp.md.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ inline constexpr auto kNarrowCodes = [] {
   return codes;
 }();
 
-// What a code stands for, and what follows from that.
+// The numbers that a code stands for, and others computed from them.
 struct Digits {
   std::uint32_t radix, row_bits, bias, reciprocal;
 };
@@ -53,7 +53,7 @@ template <int kRank>
 inline void find_most(const Indices& residuals, const IndexBox<kRank>& box,
                       std::array<std::uint32_t, kTiles>& most) {
   using Box = IndexBox<kRank>;
-  // Of every column of four, side by side.
+  // The most of every column of four values, side by side.
   std::array<std::uint32_t, kTiles * kRowValues> columns;
   std::uint32_t* column = columns.data();
   constexpr int kBand = kTileRows * Box::kTileRowsPitch;

@@ -111,7 +111,7 @@ THINWIRE_HOST_DEVICE inline Lattice<Value> make_lattice(std::uint64_t parameter)
   // Powers of two: nothing is rounded but the place, to an integer. Without a margin: all is
   // compared.
   const bool is_power = to_bits(lattice.step) << (8 * sizeof(Value) - Traits::kMantissaBits) == 0;
-  // Where a point within the limit may lie beyond the largest number, all is compared as well.
+  // If the largest point may lie beyond the largest number, all values are compared as well.
   const bool overflows = lattice.step > Traits::kMostFinite / (2 * Traits::kLimit);
   lattice.safe = overflows              ? Value{0}
                  : lattice.step < twice ? Traits::kSafe

@@ -12,7 +12,7 @@ namespace {
 Status damaged(const char* what) { return {StatusCode::kDamaged, what}; }
 Status wrong_length() { return damaged("szp: its length is not what its parts say"); }
 
-// What a payload may be found to be.
+// The state of a payload.
 enum class Outcome { kSound, kWrongHead, kNoLattice, kWrongLength };
 
 template <typename Value>
@@ -28,7 +28,7 @@ void store_run(const std::uint32_t* indices, int count, Lattice<Value> lattice, 
   for (int x = 0; x < count; ++x) store(out + x * sizeof(Value), value_at(indices[x], lattice));
 }
 
-// What follows the head, with a lattice.
+// Decodes the part after the head, of a chunk with a lattice.
 template <typename Value, int kRank>
 Outcome decode_indices(const Head& head, Reader& reader, const Chunk& chunk,
                        const Lattice<Value>& lattice, std::byte* out) {

@@ -50,7 +50,7 @@ struct OwnCodes {
   }
 };
 
-// Where indices go.
+// Turns indices into values and stores them.
 template <typename Value, int kRank>
 struct Finish {
   const Lattice<Value>& lattice;

@@ -163,7 +163,7 @@ template <int kRank, std::uint32_t kNone>
 __device__ inline void take_differences(Tiles& tiles, std::uint32_t* scratch, const Who& who) {
   auto* const quads = reinterpret_cast<uint4*>(scratch);
   if constexpr (kRank == 1) {
-    // The last value of every tile, one behind the other.
+    // The last value of every tile, one after the other.
     scratch[who.tile(0)] = tiles.row[3][3];
     scratch[who.tile(1)] = tiles.row[7][3];
     __syncthreads();
@@ -189,7 +189,7 @@ __device__ inline void take_differences(Tiles& tiles, std::uint32_t* scratch, co
     subtract_row(tiles.row[0], above);
     subtract_left(tiles, who.member > 0);
   } else {
-    // The plane of the second tile, a row of all tiles behind the other.
+    // The plane of the second tile: first the top row of all tiles, then the next.
 #pragma unroll
     for (int j = 0; j < kTileRows; ++j) {
       store_quad(quads + j * kThreads + threadIdx.x, tiles.row[kTileRows + j]);
@@ -221,7 +221,7 @@ __device__ inline void take_differences(Tiles& tiles, std::uint32_t* scratch, co
   }
 }
 
-// What lies outside a clipped box has no residual.
+// Clears residuals outside a clipped box.
 template <int kRank>
 __device__ inline void clear_outside(const Box& box, const Who& who, Tiles& tiles) {
 #pragma unroll

@@ -1,3 +1,5 @@
+// Chunks to payloads: values to lattice points, these or their differences to digits, and values
+// that no lattice point is near enough to, stored as they are.
 #include <algorithm>
 #include <bit>
 
@@ -10,7 +12,8 @@
 namespace thinwire::codec::szp {
 namespace {
 
-// Not 0 where a value must be stored.
+// Turns values into indices, the numbers of the nearest lattice points. Not 0 if the point of some
+// value is farther than the bound: that value must be stored.
 template <typename Value>
 BitsOf<Value> quantise_run(const std::byte* source, int count, Lattice<Value> lattice,
                            std::uint32_t* indices) {
@@ -23,7 +26,7 @@ BitsOf<Value> quantise_run(const std::byte* source, int count, Lattice<Value> la
   return unbounded;
 }
 
-// Fills `indices`, with zeros outside the values; false where a value must be stored.
+// Fills `indices`, with zeros outside the values. False if a value must be stored.
 template <typename Value, int kRank>
 bool quantise_box(const std::byte* source, const IndexBox<kRank>& box,
                   const Lattice<Value>& lattice, Indices& indices) {
@@ -45,6 +48,7 @@ bool is_constant(const std::byte* source, std::uint64_t values) {
   return true;
 }
 
+// Writes the payload of a chunk whose values all have the same bits.
 template <typename Value>
 std::uint64_t write_constant(const std::byte* source, std::byte* out) {
   store(out, Head{0, 0, false, false, true}.word());
@@ -59,14 +63,15 @@ Head make_head(const Codes& codes, bool is_differenced, bool has_patches) {
     std::uint32_t any = 0;
     for (int lane = 0; lane < kGroupTiles; ++lane) any |= codes[group * kGroupTiles + lane];
     head.groups |= std::uint32_t{any != 0} << group;
-    // The largest code's bits are those of all codes together.
+    // All codes ored together have as many bits as the largest.
     most |= any;
   }
   head.code_bits = bit_width(most);
   return head;
 }
 
-// What of a chunk takes fewer bits: its indices or their differences.
+// The numbers that a decoder will find in the payload: a chunk's indices or the differences of
+// these, whichever take fewer bits.
 struct Residuals {
   Indices plain, differences;
   Codes plain_codes, difference_codes;
@@ -77,7 +82,8 @@ struct Residuals {
   const Codes& codes() const { return is_differenced ? difference_codes : plain_codes; }
 };
 
-// Returns the first index, in whose place the residuals have 0.
+// Computes the residuals. Returns the first index, which the payload has by itself: the first
+// residual is 0.
 template <int kRank>
 std::uint32_t find_residuals(const IndexBox<kRank>& box, Residuals& residuals) {
   const std::uint32_t corner = residuals.plain[0];
@@ -90,7 +96,8 @@ std::uint32_t find_residuals(const IndexBox<kRank>& box, Residuals& residuals) {
   return corner;
 }
 
-// With a lattice.
+// Encodes a chunk with a lattice. Returns the payload's bytes; 0 if all values decode to 0 without
+// one, and the raw bytes if a payload would not be smaller: then `out` means nothing.
 template <typename Value, int kRank>
 std::uint64_t encode_indices(const std::byte* source, const Chunk& chunk,
                              const Lattice<Value>& lattice, std::byte* out) {

@@ -7,15 +7,15 @@
 
 namespace thinwire::codec::szp {
 
-// Words of the payload that are cleared while the values are on their way; and those from which on
-// neighbours are exchanged, behind them.
+// Words of the payload that are cleared while the values are on their way, and the first word after
+// them at which neighbours exchange values.
 inline constexpr std::uint32_t kClearedWords = 1024;
 inline constexpr std::uint32_t kScratchWord = kBoxValues / kOwnTiles;
 
 struct EncodeState {
   std::uint32_t row_bits[kGroups];   // of the tiles of each group
-  std::uint32_t plain_bits[kWarps];  // where residuals are no differences
-  std::uint32_t codes[kWarps];       // see pack_codes(); of any chunk, but for kMetIntegers
+  std::uint32_t plain_bits[kWarps];  // if indices themselves are coded
+  std::uint32_t codes[kWarps];       // see pack_codes(); kMetIntegers of any chunk
   PatchState patches;
 };
 
@@ -35,7 +35,7 @@ __device__ inline std::uint32_t pack_codes(std::uint32_t code, std::uint32_t pla
          (__any_sync(kAllLanes, met_integers) != 0 ? kMetIntegers : 0u);
 }
 
-// What all threads know of a chunk once its tiles are counted.
+// The properties of a chunk that all threads know after its tiles have been counted.
 struct Summary {
   GroupPlace place;  // in bits of rows, of differences
   std::uint32_t plain_bits;
@@ -56,7 +56,7 @@ __device__ inline Summary sum_up(const EncodeState& state, const Who& who) {
   return summary;
 }
 
-// Of a thread's values of a chunk.
+// Properties of a thread's values of a chunk.
 struct Seen {
   bool are_same;      // they have the bits of the chunk's first value
   bool has_integers;  // one of fp64 reads as an integer
@@ -237,7 +237,7 @@ struct BoxEncoder {
                                              parameter, state);
   }
 
-  // Of the chunk that was encoded last; for one thread.
+  // True if the chunk encoded last has values that read as integers; for one thread.
   __device__ static bool met_integers(const State& state) {
     if (kType != Dtype::kF64) return false;
     std::uint32_t codes = 0;

@@ -56,12 +56,12 @@ inline constexpr int kCodes = 32;
 // From this code on digits are whole bits, and four of them more than a word.
 inline constexpr int kFirstWideCode = 22;
 
-// What a code stands for. A radix of 2^32 is 0 here.
+// The radix of a code's digits, and the bits of a row of four. A radix of 2^32 is 0 here.
 struct Radix {
   std::uint32_t radix;
   std::uint32_t row_bits;
 
-  // Of a residual, so that its digit is not negative.
+  // The number added to a residual so that its digit is not negative.
   THINWIRE_HOST_DEVICE constexpr std::uint32_t bias() const {
     return radix == 0 ? 0x80000000u : radix / 2;
   }

@@ -42,7 +42,7 @@ struct IndexBox {
 
   bool is_clipped() const { return planes * rows * columns < kBoxValues; }
 
-  // Where tile `tile` begins.
+  // The position at which tile `tile` begins.
   static constexpr int tile_at(int tile) {
     constexpr int kAcross = kRank == 1 ? kTiles : kEdge / kRowValues;
     constexpr int kDown = kRank == 1 ? 1 : kEdge / kTileRows;
@@ -53,12 +53,12 @@ struct IndexBox {
                             across * (kRowPitch / kAcross));
   }
 
-  // Where the value at `place` of a tile is.
+  // The position of the value `place` of a tile.
   static constexpr int place_at(int tile, int place) {
     return tile_at(tile) + place / kRowValues * kTileRowsPitch + place % kRowValues;
   }
 
-  // Which one of the values is at `at`; -1 where that is outside the box.
+  // The number of the value at position `at`; -1 outside the box.
   int value_at(int at) const {
     const auto place = static_cast<unsigned>(at);
     const int plane = static_cast<int>(place / kPlanePitch);

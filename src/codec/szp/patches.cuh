@@ -6,14 +6,14 @@
 
 namespace thinwire::codec::szp {
 
-// Of a chunk, in shared memory.
+// A chunk's patches, in shared memory.
 struct PatchState {
   std::uint32_t sums[kGroups];
   std::uint16_t masks[kTiles];
   std::uint16_t firsts[kTiles];  // stored values before the tile's
 };
 
-// Where the parts of the patches of a chunk lie, in words.
+// Positions of the parts of a chunk's patches, in words.
 struct PatchPlace {
   std::uint32_t count;             // of values
   std::uint32_t tiles;             // that have some
@@ -110,8 +110,8 @@ __device__ inline void write_patches(const cuda::Piece& piece, std::uint32_t unb
   }
 }
 
-// Reads where the patches are; false where they do not fill words `begin` to `end`. For whole
-// thread blocks; has barriers, and the state is complete behind it.
+// Reads which values are patched; false if the patches do not fill words `begin` to `end`. For
+// whole thread blocks; has barriers, after which the state is complete.
 template <typename Value>
 __device__ inline bool read_patches(const std::uint32_t* words, std::uint32_t begin,
                                     std::uint32_t end, const Who& who, PatchState& state,

@@ -13,7 +13,7 @@
 
 namespace thinwire::codec::szp {
 
-// Of every tile, bit by place.
+// The mask of each tile: bit p is 1 if its value p is stored.
 using Masks = std::array<std::uint16_t, kTiles>;
 
 // A byte each, 1 where the value must be stored.

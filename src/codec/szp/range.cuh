@@ -15,7 +15,7 @@ namespace thinwire::codec::szp {
 inline constexpr int kRangeThreads = 256;
 inline constexpr std::uint64_t kMostRangeBlocks = 1056;
 
-// In the workspace behind what the frame's kernels need; zeros before and after.
+// The state in the workspace after the memory of the frame's kernels; all 0 before and after.
 struct RangeState {
   unsigned long long most;   // key_of() of the largest value
   unsigned long long least;  // of the largest negative
@@ -33,7 +33,7 @@ __device__ inline double of_key(unsigned long long key) {
   return from_bits<double>(key >> 63 != 0 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
-// What one thread has seen; nothing yet while least > most.
+// The least and the greatest value that a thread has seen; none yet while least > most.
 template <typename Value>
 struct Range {
   Value least, most;

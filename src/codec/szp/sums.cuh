@@ -29,8 +29,8 @@ __device__ inline void sum_along_x(Tiles& tiles) {
 // Words of shared memory that it takes.
 inline constexpr int kSumWords = (kWarps - 1) * kHalfGroup * kTileRows * kRowValues;
 
-// For whole thread blocks. `scratch` is kSumWords of shared memory that no one uses; it may still
-// be read behind this.
+// Makes residuals indices, for whole thread blocks. `scratch` is kSumWords of shared memory that
+// nobody uses; it may still be read after this returns.
 template <int kRank>
 __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who& who) {
   auto* const quads = reinterpret_cast<uint4*>(scratch);
@@ -91,8 +91,8 @@ __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who
         for (int j = 0; j < kTileRows; ++j) tiles.row[begin + j][k] += above;
       }
     }
-    // The second tile's plane behind the first's, the warp's second group behind its first, and the
-    // warps behind each other.
+    // Sums along z run from the first tile's plane to the second's, from the warp's first group to
+    // its second, and from warp to warp.
     Tiles below;
 #pragma unroll
     for (int j = 0; j < kTileRows; ++j) {

@@ -1,5 +1,5 @@
-// Where a thread's tiles lie, and the way of their values in and out; spec/codec-szp.md, "Chunks
-// and tiles".
+// The position of a thread's tiles, and how their values are loaded and stored; spec/codec-szp.md,
+// "Chunks and tiles".
 //
 // A thread has two tiles of a group, 16 apart: in a volume they lie in neighbouring planes, in a
 // plane one below the other. So sixteen threads have a group.
@@ -23,7 +23,7 @@ inline constexpr int kOwnRows = kOwnTiles * kTileRows;
 inline constexpr int kHalfGroup = kGroupTiles / kOwnTiles;
 inline constexpr int kWarps = kThreads / 32;
 
-// What a thread is among its chunk's.
+// A thread's position among those of its chunk.
 struct Who {
   unsigned lane, warp;
   unsigned group, member;  // of the group's sixteen threads
@@ -156,20 +156,22 @@ __device__ inline void unstage(const std::byte* staged, const cuda::Target& targ
 
 // ---- Sums over the thread block ----
 
-// Where the thread's two tiles begin, if tiles follow each other in order and have these lengths;
-// both below 2^16 in all. For whole thread blocks: totals in `sums` between the two, a barrier.
+// Running sums that place a thread's two tiles, which follow in order with these lengths; all
+// lengths together are below 2^16. For whole thread blocks: totals in `sums` between the two, a
+// barrier.
 struct TileSums {
-  std::uint32_t lengths;  // of the second tile in the high half
-  std::uint32_t up_to;    // of the group's tiles like them, with this thread's
+  std::uint32_t lengths;  // the second tile's in the high half
+  std::uint32_t up_to;    // sums of the group's first tiles and of its second ones, up to this
+                          // thread's
 
   __device__ TileSums(std::uint32_t first, std::uint32_t second, const Who& who)
       : lengths(first | second << 16), up_to(cuda::sum_up_to_lane<kHalfGroup>(lengths)) {}
 
-  // Of the group, in its last thread.
+  // The length of the group, right in its last thread only.
   __device__ std::uint32_t total() const { return (up_to & 0xFFFF) + (up_to >> 16); }
 };
 
-// What comes before the thread's group, and in all.
+// The sum over the groups before the thread's, and over all.
 struct GroupPlace {
   std::uint32_t before, total;
 };
@@ -181,7 +183,7 @@ __device__ inline GroupPlace place_of_group(std::uint32_t sum, const Who& who) {
           __shfl_sync(kAllLanes, up_to, kGroups - 1)};
 }
 
-// Where a tile begins.
+// The positions at which the thread's two tiles begin.
 struct TilePlaces {
   std::uint32_t first, second;
 

@@ -5,8 +5,8 @@
 
 namespace thinwire::codec::szp {
 
-// Words, bits from the lowest on. Writing bits touches up to 4 bytes behind them: a payload that is
-// not stored raw leaves as much of its room.
+// Writes words, bits from the lowest on. Writing bits touches up to 4 bytes after them: a payload
+// that is not stored raw leaves as much of its room.
 class Writer {
  public:
   explicit Writer(std::byte* out) : out_(out), begin_(out) {}
@@ -27,7 +27,7 @@ class Writer {
     if (filled_ > 32) word(static_cast<std::uint32_t>(rest_ >> 32));
     rest_ = filled_ = 0;
   }
-  // Where no bits wait for the end of their word.
+  // Writes a word; no bits may be waiting for the rest of theirs.
   void word(std::uint32_t value) {
     store(out_, value);
     out_ += 4;

@@ -62,7 +62,7 @@ __device__ void store_row(const Sink& sink, std::byte* at, const double* values)
   sink.put_aligned(at + sizeof row[0], row[1]);
 }
 
-// Where value i of a block stands behind its first one, `x` and so on being its place in the block.
+// The offset of a block's value at (x, y, z) from its first one, in values.
 __device__ inline std::uint64_t offset_in(const Grid& grid, int x, int y, int z) {
   return (static_cast<std::uint64_t>(z) * grid.y + y) * grid.x + x;
 }

@@ -22,7 +22,7 @@ struct PlaneLayout {
 
   // The word that has plane k of the first 32 coefficients, and the place of its lowest bit.
   THINWIRE_HOST_DEVICE static constexpr int word_of(int k) {
-    // Where there is but one set, its number need not be found.
+    // If there is one set only, its number need not be found.
     const int set = kPlanes > 32 ? k / 32 * kValues : 0;
     return set + (kPlanes == kRows ? k : k % kRows);
   }

@@ -1,4 +1,4 @@
-// Fields of up to 64 bits one behind the other in 64-bit words, each from its lowest bit on.
+// Fields of up to 64 bits, one after the other in 64-bit words, each from its lowest bit on.
 #pragma once
 
 #include "base/bytes.h"

@@ -29,15 +29,15 @@ THINWIRE_HOST_DEVICE constexpr IntegerOf<Scalar> largest_magnitude(
   return largest;
 }
 
-// What the bits of a block are made of besides its planes.
+// The parts of a block's bits besides its planes.
 struct BlockHead {
   std::int32_t header;  // 0 when empty
   int highest;          // plane with ones, or -1
 };
 
-// The planes of a block; those of an empty one are not written. False, and nothing useful written,
-// where a value is NaN or infinite. `planes` has load(index) and store(index, word) for kPlaneWords
-// words.
+// Computes the planes of a block; those of an empty one are not written. False, and nothing useful
+// written, if a value is NaN or infinite. `planes` has load(index) and store(index, word) for
+// kPlaneWords words.
 template <typename Scalar, int kRank, typename Words>
 THINWIRE_HOST_DEVICE inline bool make_planes(const Scalar (&values)[kBlockValues<kRank>],
                                              BlockHead& head, Words& planes) {

@@ -40,7 +40,7 @@ class BlockWriter {
   }
 
  private:
-  // What follows a group test may reach past the end by 128 bits.
+  // The bits after a group test may reach past the end by 128 bits.
   std::uint64_t word_[kMaxBlockWords + 4];
   std::uint64_t pending_ = 0;
   int words_ = 0;

@@ -27,7 +27,7 @@ struct SharedWords {
 __device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
 __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 
-// Copies a table to shared memory; complete behind the next barrier.
+// Copies a table to shared memory; complete after the next barrier.
 template <int kThreads, typename Table>
 __device__ const Table& copy_table(const Table& table, std::byte* shared) {
   constexpr unsigned kParts = sizeof(Table) / 16;
@@ -130,7 +130,7 @@ struct BlockCoder {
     return kCoders == kThreads || threadIdx.x < kCoders ? threadIdx.x : ~std::uint32_t{0};
   }
 
-  // Zeros where blocks share words, and behind the last block.
+  // Clears words that blocks share, and those after the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint64_t* payload) const {
     const std::uint32_t count = tile.bytes / 8;
     if (plan.block_bits % 32 != 0) {

@@ -27,7 +27,7 @@ class Groups {
     left_ = grid.blocks();
   }
 
-  // The next ones; 0 behind the last.
+  // Moves to the next blocks and returns their number; 0 after the last.
   int next() {
     const std::uint64_t most = Group::kBlocks;
     const int count = static_cast<int>(left_ < most ? left_ : most);

@@ -37,7 +37,8 @@ std::uint64_t block_of(const DoubleGroup& group, int at, int budget) {
 
 // ---- Decoding ----
 
-// Planes reach the lowest two bits of the upper halves only behind this many without ones.
+// Most zeros at the front of a stream whose planes stay above the lowest two bits of the upper
+// halves.
 constexpr int kMostZeros = 8;
 
 // False where the group is for decode_plainly().

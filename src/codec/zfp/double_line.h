@@ -1,10 +1,10 @@
-// Lines of fp64 in blocks of up to 64 bits: the bytes of the blocks of blocks.h.
+// Lines of fp64 in blocks of up to 64 bits: the bytes are those of blocks.h.
 //
-// Of such a block the stream reaches the upper half of the coefficients' planes alone. When
-// encoding: some coefficient is 2^59 at least, since values are below 15/4 of the largest
-// coefficient and the largest one is 2^61 or more; so the highest plane with ones is among the
-// first 6, each plane behind it takes two bits, and 52 bits end before plane 31. So the coder of
-// fp32's lines has them.
+// The stream of such a block holds planes of the upper half of the coefficients alone, so the coder
+// of fp32's lines codes them. When encoding, some coefficient is at least 2^59, since values are
+// below 15/4 of the largest coefficient and the largest one is 2^61 or more; so the highest plane
+// with ones is among the first 6, each plane after it takes two bits or more, and 52 bits end
+// before plane 31.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 namespace thinwire::codec::zfp {
 
-// What an IEEE type is made of, as far as the format depends on it.
+// The properties of an IEEE type on which the format depends.
 template <typename Scalar>
 struct FloatFormat;
 
@@ -72,8 +72,7 @@ THINWIRE_HOST_DEVICE constexpr std::int32_t block_header(IntegerOf<Scalar> large
   return largest >= kSmallestCodedBits<Scalar> ? (exponent + 1) * 2 + 1 : 0;
 }
 
-// What values of such a block are multiplied by to become integers below 2^30 (fp64: 2^62); 0 when
-// empty.
+// The factor that makes values of such a block integers below 2^30 (fp64: 2^62); 0 if it is empty.
 template <typename Scalar>
 THINWIRE_HOST_DEVICE constexpr Scalar forward_scale(IntegerOf<Scalar> largest) {
   using Format = FloatFormat<Scalar>;
@@ -83,9 +82,9 @@ THINWIRE_HOST_DEVICE constexpr Scalar forward_scale(IntegerOf<Scalar> largest) {
   return __builtin_bit_cast(Scalar, largest >= kSmallestCodedBits<Scalar> ? bits : 0);
 }
 
-// What integers of a block with this header are multiplied by: 2^(e - 157) (fp64: 2^(e - 1085)),
-// subnormal or 0 where the type ends. An empty block has no integers but zeros, so its scale does
-// not matter.
+// The factor that makes integers of a block with this header values: 2^(e - 157) (fp64: 2^(e -
+// 1085)), subnormal or 0 at the end of the type's range. An empty block has no integers but zeros,
+// so its scale does not matter.
 template <typename Scalar>
 THINWIRE_HOST_DEVICE constexpr Scalar inverse_scale(std::uint32_t header) {
   using Format = FloatFormat<Scalar>;

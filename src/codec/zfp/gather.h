@@ -26,8 +26,8 @@ struct Grid {
   }
 };
 
-// Where a block lies: its first value, counted in the array, and how many values it has along each
-// axis, 1 to 4 (1 beyond the rank).
+// The position of a block: its first value, counted in the array, and how many values it has along
+// each axis, 1 to 4 (1 beyond the rank).
 struct BlockPlace {
   std::uint64_t first;
   int x, y, z;

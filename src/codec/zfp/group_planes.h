@@ -22,7 +22,8 @@ struct PlanePieces {
   static constexpr int of(unsigned k) {
     return static_cast<int>(k / 32 * kCount + k % kRows / kWords);
   }
-  // Which byte of which coefficient, behind the first `row`, is byte `q` of a piece's word.
+  // Byte `q` of a piece's word is byte byte_of() of the coefficient that comes row_of() after the
+  // first.
   static constexpr int row_of(int q) { return kValues == 64 ? 8 * q : 8 * (q % 2); }
   static constexpr int byte_of(int piece, int q) {
     return kValues == 64 ? piece : piece + q / 2 * 2;
@@ -50,8 +51,8 @@ inline void transpose_vectors(Vector<std::uint32_t> (&row)[kWords]) {
   exchange_vectors<1>(row);
 }
 
-// A piece of 32 planes of up to 32 coefficients, of as many blocks as a vector has lanes: rows of
-// coefficients at `from`, words of planes at `to`, the next ones kStride behind.
+// Transposes a piece of 32 planes of up to 32 coefficients, of as many blocks as a vector has
+// lanes: rows of coefficients at `from`, words of planes at `to`, kStride from one to the next.
 template <int kValues, int kStride>
 inline void piece_to_planes(const std::uint32_t* from, int piece, std::uint32_t* to) {
   using Pieces = PlanePieces<kValues>;

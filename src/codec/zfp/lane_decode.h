@@ -13,15 +13,15 @@
 
 namespace thinwire::codec::zfp {
 
-// The bits of one block, of words that may be read some way behind it.
+// The bits of one block. They lie in words of which some after the block may be read too.
 struct BlockBits {
   const std::byte* words;
   unsigned at;   // the next bit
-  unsigned end;  // behind the block's last one
+  unsigned end;  // just after the block's last one
 
   static BlockBits of(const BlockBits& bits) { return bits; }
 
-  // The bits that are left; less than 0 behind the block's end.
+  // The bits that are left; less than 0 past the block's end.
   int left() const { return static_cast<int>(end) - static_cast<int>(at); }
   void skip(int count) { at += static_cast<unsigned>(count); }
 
@@ -63,7 +63,7 @@ struct WordBits {
   }
 };
 
-// Blocks one behind the other in a stream, read where it lies.
+// Reads blocks that follow one another in a stream, from the stream's own memory.
 class LaneReader {
  public:
   LaneReader(const std::byte* stream, std::uint64_t bytes) : stream_(stream), left_(bytes) {}
@@ -83,8 +83,8 @@ class LaneReader {
   }
 
  private:
-  // A block, what comes before it in its first word, and what is read behind it: a plane that
-  // begins in it, and a window.
+  // Words of a block, of the bits before it in its first word, and of those read after it: a plane
+  // that begins in it, and a window.
   static constexpr int kWords = kMaxBlockWords + 6;
 
   const std::byte* stream_;
@@ -130,8 +130,8 @@ inline std::uint64_t get_plane(const SearchTable& table, Bits& block, int& n) {
     take(step);
   }
   block.skip(used);
-  // The zeros behind the block's end, by which a search has got to the last coefficient: it has
-  // found the one where they began.
+  // A search that meets the zeros after the block's end gets to the last coefficient; the one it
+  // has found is that where the zeros began.
   if (found && n == kValues && block.left() < 0) {
     plane ^= std::uint64_t{1} << (kValues - 1);
     plane |= std::uint64_t{1} << (kValues - 1 + block.left());

@@ -12,7 +12,7 @@
 
 namespace thinwire::codec::zfp {
 
-// What the bits of a plane fit.
+// A word that holds the bits of a plane.
 template <int kValues>
 using PlaneWord = std::conditional_t<kValues == 64, std::uint64_t, std::uint32_t>;
 
@@ -47,7 +47,8 @@ inline int put_search(const ExpandTable& table, Plane rest, bool is_all, Writer&
   }
 }
 
-// Writes a plane, n being the coefficients that may have ones already, and then those behind it.
+// Writes a plane: the bits of the first n coefficients, which may have ones already, then the
+// others.
 template <int kValues, typename Writer>
 inline void put_plane(const ExpandTable& table, std::uint64_t plane, int& n, Writer& writer) {
   const auto rest = static_cast<PlaneWord<kValues>>(plane >> n);

@@ -132,7 +132,7 @@ THINWIRE_HOST_DEVICE constexpr Block from_planes(const Planes& planes) {
           .w = lane(0)};
 }
 
-// ---- Pairs to triples and back: 21 pairs, and a zero behind each ----
+// ---- Pairs to triples and back: 21 pairs, and a zero after each ----
 
 // The bits of those pairs i, counted from the low end, for which i / group is even (half 0) or odd
 // (half 1), in a word where runs of 2 * group pairs begin every 6 * group bits.

@@ -35,7 +35,8 @@ struct LineBits {
   std::uint64_t second;
 };
 
-// The first `block_bits` bits of the block with this header, 0 when empty, and zeros behind them.
+// The first `block_bits` bits of the block with this header (0 if it is empty), and zeros after
+// them.
 THINWIRE_HOST_DEVICE inline LineBits line_bits(const Tables& tables, const Block& coefficients,
                                                const Planes& planes, std::uint32_t header,
                                                int block_bits) {

@@ -99,7 +99,7 @@ struct LineCoder {
     return full < blocks ? full : blocks;
   }
 
-  // Zeros where blocks share words, and behind the last block.
+  // Clears words that blocks share, and those after the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint32_t* words, std::uint32_t blocks) const {
     const std::uint32_t count = tile.bytes / 4;
     if (plan.block_bits % 32 != 0) {

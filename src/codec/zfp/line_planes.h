@@ -54,19 +54,19 @@ THINWIRE_HOST_DEVICE inline Word encode_planes(const Tables& tables, const Block
   return part1 >> p | part2 >> start2 | part3 >> start3;
 }
 
-// Where decoding stands, between two stretches of a stream.
+// The state of a decoder between two stretches of a stream.
 template <typename Word>
 struct DecodeState {
   const Tables& tables;
   Word stream;
-  int budget;           // bits of `stream`; those behind are 0
+  int budget;           // bits of `stream`; all after them are 0
   int at = 0;           // bits read, at most kBits - 1
   int plane = 0;        // the one that `nibble` is of, 32 when the planes have ended
   unsigned nibble = 0;  // a plane that was read and is not stored yet
   std::uint64_t pairs = 0;
 
-  // Looks up what follows the positive test for coefficient n with which `read` bits are read;
-  // `next` begins behind it.
+  // Looks up the result of a positive test for coefficient n after which `read` bits have been
+  // read; `next` begins after the test.
   THINWIRE_HOST_DEVICE std::uint8_t found(int n, Word next, int read) const {
     const int left = budget - read;
     return tables.decode[n][left < 0 ? 0 : smaller(left, 6)][top_of(next) >> 58];
@@ -110,8 +110,8 @@ THINWIRE_HOST_DEVICE inline void decode_pairs(DecodeState<Word>& state) {
   state.plane = smaller(state.plane + 1 + length, kPlanes);
 }
 
-// The planes of a stream of `budget` bits, at most kBits - 9; all bits of `stream` behind them must
-// be 0. Any bits are a stream: what one holds for planes from 32 on is shifted out.
+// Decodes the planes of a stream of `budget` bits, at most kBits - 9; all bits of `stream` after
+// them must be 0. Any bits are a stream: those of planes from 32 on are shifted out.
 template <typename Word>
 THINWIRE_HOST_DEVICE inline Planes decode_planes(const Tables& tables, Word stream, int budget) {
   DecodeState<Word> state{.tables = tables, .stream = stream, .budget = budget};

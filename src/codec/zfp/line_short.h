@@ -1,5 +1,5 @@
-// The plane coder of line_planes.h for blocks of up to 32 bits, all in words of 32: of the planes
-// behind each of the three places where n changes, only as many are moved as such a block can hold.
+// The plane coder of line_planes.h for blocks of up to 32 bits, all in words of 32: after each of
+// the three points where n changes, only as many planes are moved as such a block can hold.
 #pragma once
 
 #include <cstdint>
@@ -124,15 +124,15 @@ THINWIRE_HOST_DEVICE inline std::uint32_t encode_short(const Tables& tables, con
   return shift_right(part1, p) | shift_right(part2, start2) | shift_right(part3, start2 + length2);
 }
 
-// What follows a positive test for coefficient n with which `read` bits of `budget` are read, the
-// highest bits of `next` first; see decode_found().
+// The result of a positive test for coefficient n after which `read` bits of `budget` have been
+// read, the highest bits of `next` first; see decode_found().
 THINWIRE_HOST_DEVICE inline std::uint8_t found_short(const Tables& tables, int n, int budget,
                                                      int read, std::uint32_t next) {
   const int left = budget - read;
   return tables.decode[n][left < 0 ? 0 : smaller(left, 6)][next >> 26];
 }
 
-// The coefficients that a stream of `budget` bits, at most 23, gives; all bits behind them are 0.
+// Decodes the coefficients of a stream of `budget` bits, at most 23; all bits after them are 0.
 THINWIRE_HOST_DEVICE inline Block decode_short(const Tables& tables, std::uint32_t stream,
                                                int budget) {
   Block u = {};

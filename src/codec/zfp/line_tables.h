@@ -39,9 +39,9 @@ constexpr PlaneCode encode_plane(int n, unsigned nibble) {
   return {static_cast<std::uint8_t>(bits), static_cast<std::uint8_t>(length)};
 }
 
-// What follows a positive group test at coefficient n, when `budget` bits are left: the ones of
+// The result of a positive group test at coefficient n, when `budget` bits are left: the ones of
 // coefficients n to 3 in the high four bits, the number of bits read in the low four. A search that
-// the budget ends has found the coefficient where it stands.
+// the budget ends has found the coefficient that it had come to.
 constexpr std::uint8_t decode_found(int n, int budget, unsigned next) {
   unsigned nibble = 0;
   int length = 0;

@@ -2,8 +2,8 @@
 // the coefficients known to be significant and group tests for the rest. See spec/codec-zfp.md,
 // "Planes".
 //
-// The group test behind the verbatim bits is written and read together with them; what follows a
-// positive one goes by tables, several coefficients a step.
+// The group test after the verbatim bits is written and read together with them; after a positive
+// one tables give several coefficients a step.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ THINWIRE_HOST_DEVICE inline std::uint32_t get_step(const SearchTable& table, Rea
   return step & kSearchEnds;
 }
 
-// The verbatim bits of a plane and the test behind them; 0 where it is positive.
+// Reads the verbatim bits of a plane and the test after them; returns 0 if the test is positive.
 template <int kValues, typename Plane, typename Reader>
 THINWIRE_HOST_DEVICE inline std::uint32_t begin_plane(Reader& reader, Plane& plane, int n) {
   int bits = n;
@@ -136,8 +136,8 @@ THINWIRE_HOST_DEVICE inline Plane get_last_plane(const SearchTable& table, Reade
   return plane;
 }
 
-// The lanes of a warp that are here wait for each other where they call meet(): paths of different
-// lengths behind it would otherwise be taken one after the other.
+// The lanes of a warp that call meet() wait for each other there: otherwise their paths, of
+// different lengths, would run one after the other.
 struct Lanes {
 #if defined(__CUDA_ARCH__)
   unsigned mask = __activemask();
@@ -148,9 +148,9 @@ struct Lanes {
 };
 
 // Reads the planes of a stream of `budget` bits down to plane `lowest` into `planes`, all 0 before.
-// Any bits are a stream. `reader` has window(), the next 32 bits or more, whatever lies behind the
-// budget, skip(bits) of up to 32, take_word(), which skips the 32 bits that it returns, position()
-// and seek(position).
+// Any bits are a stream. `reader` has window(), the next 32 bits or more, anything after the
+// budget's end, skip(bits) of up to 32, take_word(), which skips the 32 bits that it returns,
+// position() and seek(position).
 template <int kValues, int kPlanes, typename Words, typename Reader>
 THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& reader, int budget,
                                             int lowest, Words& planes) {

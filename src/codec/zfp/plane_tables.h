@@ -1,9 +1,9 @@
-// What follows the verbatim bits of a plane, several coefficients at a time: tables built from the
-// definition. See spec/codec-zfp.md, "Planes".
+// The part of a plane after its verbatim bits, several coefficients at a time: tables built from
+// the definition. See spec/codec-zfp.md, "Planes".
 //
-// Behind a positive group test a plane's bits come as they are, but for a test behind each 1: a one
-// where more ones follow, a zero behind the last. The last coefficient of a block has no bit and no
-// test: a search that gets there has found it.
+// After a positive group test a plane's bits follow unchanged, with a test after each 1: a one if
+// more ones follow, a zero after the last. The last coefficient of a block has no bit and no test:
+// a search that gets there has found it.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,12 @@ constexpr ExpandTable make_expand_table() {
 // Bits of code that one step of the decoder looks at.
 inline constexpr int kSearchBits = 7;
 
-// What a search that stands `left` coefficients before the block's last one, at most
-// kSearchBits + 1, makes of the next bits of code: ones of coefficients from there on in bits 0 to
-// 7, coefficients passed in bits 8 to 11, bit 12 where it ends the plane, bits read in bits 13 to
-// 15.
+// The result of a search `left` coefficients before the block's last one, at most kSearchBits + 1,
+// by the next bits of code:
+//   bits 0 to 7     ones of coefficients from there on
+//   bits 8 to 11    coefficients passed
+//   bit 12          the plane ends
+//   bits 13 to 15   bits read
 struct alignas(16) SearchTable {
   std::uint16_t entry[kSearchBits + 2][1 << kSearchBits];
 };

@@ -11,8 +11,8 @@ namespace thinwire::codec::zfp {
 
 inline constexpr int kMaxShortStream = 8;  // bits
 
-// Of each stream of 1 to kMaxShortStream bits the highest eight planes, a byte for each
-// coefficient, the first one's highest. A stream of so few bits has no others.
+// The highest eight planes of each stream of 1 to kMaxShortStream bits, a byte for each
+// coefficient, the first one's highest. A stream of so few bits has no other planes.
 struct ShortPlanes {
   std::uint32_t entry[2 << kMaxShortStream];
 
@@ -52,9 +52,9 @@ constexpr ShortPlanes make_short_planes() {
 
 // ---- Encoding: two planes a step ----
 
-// What a step makes of two planes behind which n coefficients are known, 3 standing for more too: a
-// test behind three is the fourth's bit. The code in the low 16 bits, its first one lowest; its
-// length from bit 16 on; the new n from bit 24 on.
+// The code of two planes after n coefficients are known; 3 stands for more, too: after three, a
+// test is the fourth's bit. The code is in the low 16 bits, its first bit lowest; its length from
+// bit 16 on; the new n from bit 24 on.
 struct PairCodes {
   std::uint32_t entry[4][256];
 };

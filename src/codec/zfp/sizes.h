@@ -1,5 +1,5 @@
-// What follows from shape, dtype and parameter alone: the bits of a block, the bytes of a chunk,
-// the planes that a chunk holds. See spec/codec-zfp.md.
+// Sizes that follow from shape, dtype and parameter alone: the bits of a block, the bytes of a
+// chunk, the planes that a chunk holds. See spec/codec-zfp.md.
 #pragma once
 
 #include <bit>

@@ -25,7 +25,7 @@ struct TilePlan {
             .z = is_last ? last.z : whole.z};
   }
 
-  // Of a whole tile's payload.
+  // The bytes of a whole tile's payload.
   constexpr std::uint32_t tile_bytes() const {
     return tile_blocks * static_cast<std::uint32_t>(block_bits) / 8;
   }

@@ -53,7 +53,8 @@ THINWIRE_HOST_DEVICE constexpr void inverse_lift(Word& x, Word& y, Word& z, Word
   join(x, w);
 }
 
-// Where the i-th line along the axis of stride `stride` begins in a block, for strides 1, 4, 16.
+// The position in a block at which the i-th line along the axis of stride `stride` begins, for
+// strides 1, 4, 16.
 THINWIRE_HOST_DEVICE constexpr int line_start(int i, int stride) {
   return i / stride * 4 * stride + i % stride;
 }

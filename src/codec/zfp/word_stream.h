@@ -78,7 +78,7 @@ class WordWriter {
   }
 
  private:
-  // Where `is_full`, the word that has bit at_. Without branches where words are the block's own.
+  // If `is_full`, stores the word that has bit at_. Without branches if words are the block's own.
   THINWIRE_HOST_DEVICE void emit(bool is_full) {
     if constexpr (kApart) {
       if (is_full & (at_ < end_)) words_[at_ / 32] = pending_;
@@ -107,15 +107,15 @@ class WordWriter {
 
 class WordReader {
  public:
-  // Reads from bit `first_bit` of the `count` words at `words` on. Words behind the last one are
-  // never read: it stands in for them.
+  // Reads from bit `first_bit` of the `count` words at `words` on. Words after the last one are
+  // never read: the last one is read in their stead.
   THINWIRE_HOST_DEVICE WordReader(const std::uint32_t* words, std::uint32_t count,
                                   std::uint32_t first_bit)
       : words_(words), last_(static_cast<int>(count) - 1) {
     seek(first_bit);
   }
 
-  // The next 32 bits; behind the block, whatever is there.
+  // The next 32 bits; past the block's end they are any.
   THINWIRE_HOST_DEVICE std::uint32_t window() const { return joined_words(low_, high_, at_); }
 
   // 0 to 32 bits.
