@@ -64,6 +64,7 @@ OF_PAGES = {
     + part(
         "Reference",
         "docs/reference/settings",
+        "docs/reference/mpi",
         "docs/reference/report",
         "docs/reference/lines",
         "docs/reference/trace",
