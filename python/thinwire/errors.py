@@ -1,6 +1,8 @@
-"""What a call of the library that failed raises. It needs no library until it is told."""
+"""What a call of the library that failed raises. It needs no library."""
 
 from typing import Any
+
+_TW_DEVICE = 9  # as in thinwire.h, which is not read for it
 
 
 class ThinwireError(Exception):
@@ -15,8 +17,6 @@ class ThinwireError(Exception):
         return type(self), (self.status, self.args[0])
 
     def __str__(self) -> str:
-        from thinwire.library import library
-
-        if self.status == library().TW_DEVICE:
+        if self.status == _TW_DEVICE:
             return f"{self.args[0]} (`thinwire env` shows what this process sees of its GPUs)"
         return self.args[0]

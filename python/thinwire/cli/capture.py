@@ -9,7 +9,8 @@ import typer
 
 from thinwire.capture import make_index
 from thinwire.cli import values
-from thinwire.cli.run import command_of, launched
+from thinwire.cli.preload import launched
+from thinwire.cli.run import command_of
 from thinwire.cli.shim import MpiOption, fail
 from thinwire.library import parse_size
 from thinwire.settings import in_force

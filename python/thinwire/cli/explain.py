@@ -13,7 +13,7 @@ from thinwire.bench.layout import print_wrapped
 from thinwire.bench.output import Column, number, print_table
 from thinwire.cli import values
 from thinwire.cli.policy import Operation, say_rule
-from thinwire.cli.run import CodecOption, PolicyOption
+from thinwire.cli.run_options import CodecOption, PolicyOption
 from thinwire.cli.values import Dtype
 from thinwire.codec import Codec
 from thinwire.library import parse_link_rate, parse_size

@@ -66,3 +66,8 @@ def table(
         '<div class="wide" tabindex="0"><table><thead><tr>'
         f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def section(title: str, inner: str, said: str = "") -> str:
+    under = f'<p class="soft">{said}</p>' if said else ""
+    return f"<section><h2>{text(title)}</h2>{under}{inner}</section>"
