@@ -65,6 +65,7 @@ OF_PAGES = {
         "Reference",
         "docs/reference/settings",
         "docs/reference/mpi",
+        "docs/reference/nccl",
         "docs/reference/report",
         "docs/reference/lines",
         "docs/reference/trace",
