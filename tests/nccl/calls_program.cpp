@@ -50,7 +50,8 @@ void messages(ranks::Rank& self) {
   expect(got[5] == static_cast<float>((self.rank + 3) % 4), "Send and Recv", self.rank);
 }
 
-// Of bytes, as of types that are mixed, in memory of NCCL's that it knows in both ways.
+// Gathers bytes, as programs with mixed types do, in memory of NCCL's that has been registered in
+// both ways.
 void registered(ranks::Rank& self) {
   constexpr std::size_t kBytes = sizeof(float) * kCount;
   void *memory = nullptr, *handle = nullptr;

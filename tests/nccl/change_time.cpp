@@ -1,7 +1,8 @@
-// What it costs that data stop getting smaller in the middle of a run of calls which the host has
-// enqueued: gathers of 4 MiB a rank, so many ahead of the stream, whose values change at call AT of
-// CALLS. Rank 0 prints, in milliseconds, a call before the change, a call long after it, which is
-// raw, and what all calls from the change on took more than that; and this in raw calls.
+// Times a change of data that stop getting smaller in the middle of a run of calls which the host
+// has enqueued: gathers of 4 MiB a rank, so many ahead of the stream, whose values change at call
+// AT of CALLS. Rank 0 prints, in milliseconds, a call before the change, a call long after it,
+// which is raw, and how much more than that all calls from the change on took; and this in raw
+// calls.
 //
 // change_time CALLS AT AHEAD
 #include <unistd.h>
@@ -59,7 +60,7 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-// Of calls that begin at `from`.
+// The median time of a call, of `count` calls from `from` on.
 double each(const Ends& ends, int from, int count) {
   std::vector<double> took;
   for (int call = from; call < from + count; ++call) {

@@ -29,7 +29,7 @@ std::uint32_t scramble(std::uint32_t word) {
   return (word ^ word >> 16) * 0x45D9F3BU ^ word >> 7;
 }
 
-// Of a rank in a call. Whole numbers, whose sums are exact in any order.
+// The value of a rank in a call. Values are whole numbers, whose sums are exact in any order.
 float value(int rank, int call, std::size_t at, bool noise) {
   if (!noise)
     return static_cast<float>((at / 64 + static_cast<std::size_t>(call)) % 512 + 100 * rank);

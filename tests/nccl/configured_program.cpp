@@ -49,7 +49,7 @@ Kind kind_of(const std::string& mode, int round, int operation) {
   return Kind::kNone;
 }
 
-// What a call is given, until it returns.
+// The configuration that a call is given, alive until the call returns.
 class Given {
  public:
   Given(Kind kind, int rank, int round) : kind_(kind) {
@@ -143,7 +143,7 @@ ncclResult_t call(int operation, const Given& given, Arrays& of, const ranks::Ra
   }
 }
 
-// What is in a place of the result; below 0: anything.
+// The expected value at a position of the result; below 0: any value.
 float expected(int operation, int rank, std::size_t at, int round) {
   const std::size_t block = at / kCount, in_block = at % kCount;
   const auto from = static_cast<int>(block);

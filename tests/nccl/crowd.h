@@ -1,5 +1,5 @@
-// What a process of a crowd has, what the library says of its communicators, and the figures of all
-// of them.
+// The state of a process of a crowd, what the library says of its communicators, and the figures of
+// all processes.
 #pragma once
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 
 namespace crowd {
 
-// Of one rank, or the most of all.
+// The figures of one rank, or the largest of all ranks.
 struct Found {
   double world = 0, parts = 0, there = 0, calls = 0, messages = 0, ring = 0, idle = 0,
          ends = 0;  // seconds

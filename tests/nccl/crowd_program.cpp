@@ -127,7 +127,7 @@ class Job {
     return most;
   }
 
-  // Of communicators that are not there.
+  // The number of communicators whose ranks have not all been found.
   int missing() const { return static_cast<int>(comms_.size()) - found_.present; }
 
   void wait_for_all() {

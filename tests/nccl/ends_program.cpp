@@ -69,7 +69,7 @@ void agree(ranks::Rank& self, const Arrays& arrays) {
   self.synchronize();
 }
 
-// What all ranks have given.
+// Checks that `arrays` has the values of all ranks.
 bool holds(const Arrays& arrays, std::vector<float> (*values)(int)) {
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
     const auto found = world::read(arrays.all + rank * 4 * kCount, 4 * kCount);

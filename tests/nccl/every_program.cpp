@@ -39,7 +39,7 @@ void expect_success(int line, ncclResult_t result) {
   ++failures;
 }
 
-// What has to be in a place in the end.
+// The numbers that must be at an address in the end.
 struct Expected {
   const std::byte* at;
   std::vector<double> numbers;
@@ -210,7 +210,7 @@ class Calls {
     expect_success(__LINE__, ncclScatter(send, receive, count, type_, root, comm_, self_.stream));
   }
 
-  // Of what rank `of` has for all ranks.
+  // Appends block `block` of the numbers that rank `of` has for all ranks.
   void append_block(std::vector<double>& to, int of, int block, std::size_t count) const {
     const auto all = numbers(of, count * static_cast<std::size_t>(self_.ranks));
     const auto first = all.begin() + block * static_cast<std::ptrdiff_t>(count);

@@ -131,7 +131,7 @@ void run_steps(ranks::Rank& self, int steps) {
   }
 }
 
-// What a group of several communicators has of one of them.
+// The buffers of one communicator in a group of several.
 struct Turn {
   Parts to, from;
   std::byte *send = nullptr, *sum = nullptr, *reduced = nullptr;

@@ -79,7 +79,7 @@ TEST(FakeNccl, AGroupsMessagesProgressTogether) {
   });
 }
 
-// What a call reads is what lies there when the stream reaches it.
+// A call reads the data that is there when the stream reaches it.
 TEST(FakeNccl, TheHostRunsAhead) {
   ranks::run(2, [](Rank& self) {
     std::promise<void> gate;
@@ -278,8 +278,7 @@ TEST(FakeNccl, ACommunicatorThatDoesNotBlockIsReadyLater) {
   for (ncclComm_t comm : comms) ncclCommDestroy(comm);
 }
 
-// What NCCL's rules are there: a call before the one before has been seen to succeed fails for
-// good.
+// By NCCL's rules a call fails for good if the call before it has not been seen to succeed.
 TEST(FakeNccl, ACallTooEarlyFailsACommunicatorThatDoesNotBlock) {
   ranks::run(2, [](Rank& self) {
     ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, 0};

@@ -206,7 +206,7 @@ void run(ranks::Rank& self) {
     self.comm = nullptr;
     return;
   }
-  // What graphs had is taken back beside other calls.
+  // Memory that graphs had is taken back while other calls are made.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   calls.put(1);
   calls.make();

@@ -26,7 +26,7 @@ void check(ncclResult_t result, const char* what) {
   ++failures;
 }
 
-// What one rank has, and its calls, whose results are looked at in the end.
+// The communicators and buffers of one rank, and its calls, whose results are checked at the end.
 class Calls {
  public:
   Calls(ranks::Rank& self, unsigned seed)
@@ -84,7 +84,7 @@ class Calls {
     check(ncclAlltoAll(give(kCount * ranks(), v + mine()), to, kCount, type, comm, self_.stream),
           "AlltoAll");
   }
-  // Of whole numbers, which stay as they are.
+  // Gathers whole numbers, whose codec is none: they stay raw.
   void gather(ncclComm_t comm, float v, cudaStream_t stream) {
     float* const to = keep(kCount * ranks(), -1 - v);
     check(ncclAllGather(give(kCount, v + mine()), to, kCount, ncclInt32, comm, stream),
@@ -100,7 +100,7 @@ class Calls {
     float* const to = keep(kCount, v + static_cast<float>(from));
     check(ncclRecv(to, kCount, type, from, self_.comm, stream.value_or(self_.stream)), "Recv");
   }
-  // Of a rank, a type, a reduction or a capture that NCCL refuses.
+  // Makes a call with a rank, a type, a reduction or a capture that NCCL refuses.
   void refused(unsigned kind) {
     const float* const from = give(kCount, 1);
     float* const to = keep(kCount, 0);
@@ -185,7 +185,7 @@ void shuffled(Calls& of) {
   check(ncclGroupEnd(), "group");
 }
 
-// Of rank 0 alone.
+// Makes calls that are a group on rank 0 alone.
 void one_sided(Calls& of) {
   const float v = of.number();
   const bool groups = of.rank() == 0;
@@ -196,7 +196,7 @@ void one_sided(Calls& of) {
   if (groups) check(ncclGroupEnd(), "group");
 }
 
-// Of two communicators on one stream, of rank 0 alone.
+// Makes calls of two communicators on one stream, a group on rank 0 alone.
 void two(Calls& of) {
   const float v = of.number();
   const bool groups = of.rank() == 0;

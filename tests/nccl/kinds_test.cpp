@@ -141,7 +141,7 @@ TEST(Kind, SaysThatItsNextCallIsTimed) {
     }
     return found;
   };
-  // Of the first one nobody can know.
+  // Nobody can know before the first call that it is timed.
   EXPECT_EQ(next_is_timed(under_way(1, false), 8), "!=======");
   EXPECT_EQ(next_is_timed(decided(1, true, 1000, 500), 100), std::string(100, '='));
   EXPECT_EQ(next_is_timed(under_way(2, true, 8), 80).substr(1), std::string(79, '='));
@@ -189,7 +189,7 @@ TEST(Kind, OffersTheLeastOfWhatWasTimed) {
   const agree::Offer& last = offers.made.back();
   EXPECT_EQ(std::tuple(last.timed, last.raw_ns, last.coded_ns), std::tuple(1, 400, 300));
   EXPECT_EQ(last.needed, 200);
-  // Of the next one nothing of this counts.
+  // Nothing of this counts in the next round.
   for (int at = 0; at < 6; ++at) timed(2, at < 3, 1000);
   EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
 }
@@ -227,7 +227,7 @@ TEST(Kind, AsksAgainEverMoreRarely) {
     of.ask(value.timing_round);
     EXPECT_EQ(offers.made.back().asks, timing_round + 1);
   }
-  // Where it has changed its mind it asks sooner.
+  // After it has changed its mind it asks sooner.
   const int changed = first_ask(of, decided(6, false, 1000, 1100), 100'000);
   EXPECT_LT(changed, before / 4);
 }
@@ -328,7 +328,7 @@ TEST(Kind, IsTriedMoreRarelyWhereItComesBackInVain) {
   }
 }
 
-// Of the memory that a rank lacked.
+// The veto is for memory that a rank lacked.
 TEST(Kind, AVetoForMemoryAges) {
   Offers offers;
   Kind of(offers, 1, false);

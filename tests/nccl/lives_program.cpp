@@ -59,7 +59,7 @@ std::vector<float> rough(int rank, int call) {
   return values;
 }
 
-// What comes of it in the end, also where it does not block.
+// The final result of a call, also of one that does not block.
 ncclResult_t after(ncclComm_t comm, ncclResult_t result) {
   return result == ncclInProgress ? ranks::state_of(comm) : result;
 }
@@ -128,10 +128,10 @@ void finalize(ranks::Rank& self) {
   gathers.check(noise, 0, "values after the end");
 }
 
-// Where calls do not block the part's handle is there when the parent is ready, whatever the call
-// has returned; then the part may be in progress. The handle may be there first, while the parent
-// takes no other call yet. A parent that has lost a rank is not ready any more, and the handle
-// comes all the same.
+// If calls do not block, the part's handle is there when the parent is ready, whatever the call has
+// returned; then the part may be in progress. The handle may be there first, while the parent takes
+// no other call yet. A parent that has lost a rank is not ready any more, and the handle comes all
+// the same.
 void expect_made(ncclComm_t parent, const ncclComm_t& made, ncclResult_t result, const char* what) {
   const auto handle = [&] { return __atomic_load_n(&made, __ATOMIC_ACQUIRE); };
   if (result == ncclInProgress || result == ncclSuccess) result = ranks::state_of(parent);
@@ -292,7 +292,7 @@ void grow(ranks::Rank& self) {
   ncclCommDestroy(four);
 }
 
-// What NCCL refuses of a communicator that is none any more, it still refuses; another one works.
+// NCCL still refuses calls of a communicator that is none any more; another one works.
 void behind_abort(ranks::Rank& self) {
   Gathers gathers(self.comm, self.stream);
   gathers.agree();

@@ -1,4 +1,4 @@
-// What dlsym() finds from here by the place of its caller, not by a handle.
+// Functions that dlsym() finds from this module by its caller's position, not by a handle.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static int ask(void* found) {
   return found == NULL ? 0 : which();
 }
 
-// 0: nothing behind this module has it.
+// Returns 0: no module loaded after this one has it.
 int lookup_next(void) { return ask(dlsym(RTLD_NEXT, "lookup_which")); }
 
 int lookup_default(void) { return ask(dlsym(RTLD_DEFAULT, "lookup_here_alone")); }

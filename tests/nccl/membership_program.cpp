@@ -27,7 +27,7 @@ void wait_until_made(ncclComm_t comm) {
   while (state == ncclInProgress) ncclCommGetAsyncError(comm, &state);
 }
 
-// Of 4 ranks two pairs, the second of them made without blocking.
+// Splits 4 ranks into two pairs, the second of them made without blocking.
 void split(ranks::Rank& self) {
   ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, self.rank % 2};
   ncclComm_t part = nullptr;

@@ -35,7 +35,8 @@ ncclComm_t part_of(const ranks::Rank& self, int color) {
   return made;
 }
 
-// Of the ranks of one column, with a configuration as NCCL from 2.27 on has it.
+// Makes a communicator of the ranks of one column, with a configuration as NCCL from 2.27 on has
+// it.
 ncclComm_t made_by_id(int column, int row, const std::string& what, const char* name) {
   const std::string path = std::string(ranks::file()) + "-" + what + std::to_string(column);
   const ncclUniqueId id = ranks::new_id_by_file(row, path);

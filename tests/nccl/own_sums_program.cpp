@@ -107,7 +107,7 @@ struct Sums {
   std::byte *scalar = nullptr, *mine = nullptr, *all = nullptr, *part = nullptr;
 };
 
-// What NCCL refuses it still refuses.
+// NCCL still refuses the calls that it refused.
 void refused(const ranks::Rank& self) {
   float one = 1;
   ncclRedOp_t op{};

@@ -102,7 +102,7 @@ class Program {
   }
 
  private:
-  // Where communicators do not block the parent, and then the part, may be in progress whatever the
+  // If communicators do not block, the parent, and then the part, may be in progress whatever the
   // call has returned: NCCL refuses the next call until both say otherwise.
   void split(int color, ncclComm_t& made) {
     ncclResult_t result = ncclCommSplit(self_.comm, color, self_.rank, &made, nullptr);
@@ -293,7 +293,7 @@ class Program {
     expect_success(__LINE__, ncclGroupEnd());
   }
 
-  // Of some ranks alone: nothing comes of it.
+  // Some ranks alone simulate a group: nothing comes of it.
   void simulated_group() {
     world::Bytes mine(4 * 9000), all(mine.size() * static_cast<std::size_t>(self_.ranks));
     const ncclComm_t comm = comms_[own_() % 2];

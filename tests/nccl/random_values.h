@@ -38,12 +38,12 @@ inline double value(ncclDataType_t type, int rank, std::uint32_t call, std::size
   std::uint64_t word = (at + 1) * 0x9E3779B97F4A7C15U ^
                        (call * 131ULL + static_cast<unsigned>(rank)) * 0xD1B54A32D192ED03U;
   word = (word ^ word >> 29) * 0xBF58476D1CE4E5B9U;
-  // Of all magnitudes, so that exponents differ too.
+  // Values are of all magnitudes, so that exponents differ too.
   const auto number = static_cast<int>((word >> 32 & ((1U << bits) - 1)) >> (word >> 16) % bits);
   return (word & 1) != 0 ? number : -number;
 }
 
-// How large the values of a call are: as value() has them, or multiplied by the power of two that
+// The magnitudes of a call's values: as value() has them, or multiplied by the power of two that
 // brings them to the largest or to the smallest ones of the type.
 enum class Size { kUsual, kLargest, kSmallest };
 
@@ -75,7 +75,7 @@ inline void store(Bytes& to, std::size_t at, ncclDataType_t type, double number)
   if (type == ncclInt64) put(to, at, static_cast<std::int64_t>(number));
 }
 
-// What store() has left of it.
+// The number after store() has rounded it to the type.
 inline double stored(ncclDataType_t type, double number) {
   using namespace thinwire;
   const auto single = static_cast<float>(number);

@@ -25,13 +25,13 @@ struct Rank {
   void synchronize() const { cudaStreamSynchronize(stream); }
 };
 
-// Of this thread's rank: those that a call may have left in progress.
+// The communicators of this thread's rank that a call may have left in progress.
 inline std::vector<ncclComm_t>& comms_of_thread() {
   static thread_local std::vector<ncclComm_t> of_thread;
   return of_thread;
 }
 
-// What comes of a communicator that is in progress.
+// Waits until a communicator is no longer in progress; returns its state.
 inline ncclResult_t state_of(ncclComm_t comm) {
   ncclResult_t state = ncclInProgress;
   while (state == ncclInProgress) {
@@ -42,7 +42,8 @@ inline ncclResult_t state_of(ncclComm_t comm) {
   return state;
 }
 
-// What comes of a call: where it does not block once all that this thread has said so.
+// The final result of a call: if calls do not block, after all communicators of this thread have
+// reported theirs.
 inline ncclResult_t settled(ncclResult_t result) {
   if (result != ncclInProgress) return result;
   result = ncclSuccess;
@@ -59,7 +60,7 @@ inline const char* file() {
   return named != nullptr && *named != '\0' ? named : nullptr;
 }
 
-// Where they are processes, which of them this is.
+// The number of this rank, if ranks are processes.
 inline int own() { return std::atoi(std::getenv("RANK")); }
 
 // One gives an id, the others wait for it.
@@ -82,7 +83,7 @@ inline ncclUniqueId new_id() {
   return id;
 }
 
-// Of rank 0's making.
+// An id that rank 0 makes.
 inline ncclUniqueId new_id_by_file(int rank, const std::string& path) {
   if (rank != 0) return id_by_file(nullptr, path);
   const ncclUniqueId id = new_id();

@@ -21,7 +21,7 @@ const char* report_of(decltype(&tw_nccl_report) ask, std::string& text) {
   if (ask(nullptr, 1, &bytes) != TW_INVALID_ARGUMENT) return "room at a null pointer is taken";
   if (ask(nullptr, 0, &bytes) != TW_OK || bytes == 0) return "no length";
   if (bytes > 1 && (ask(little, 1, &bytes) != TW_OK || little[0] != 'x')) return "too much written";
-  // What ranks learn of each other meanwhile changes its length.
+  // Its length changes while ranks learn of each other.
   do {
     text.assign(bytes, 'x');
     if (ask(text.data(), text.size(), &bytes) != TW_OK) return "no text";

@@ -87,7 +87,7 @@ void run(ranks::Rank& self, Shared& shared) {
     }
     expect(ncclCommAbort(comm) == ncclSuccess, "an abort", self.rank, round);
     self.synchronize();
-    // What is given back is given back by another thread.
+    // Memory is given back by another thread.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     shared.all.arrive_and_wait();
     if (self.rank == 0) shared.taken_after[index] = taken;

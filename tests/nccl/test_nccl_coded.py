@@ -128,7 +128,8 @@ def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> 
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, **settings) == ("ok\n", "")
     for ranks in figures(tmp_path / "report.nccl.rank0").values():
-        # Of four types; the last call of all is refused. Integers have no codec.
+        # These are the calls of four types; the last call of all is refused. Integers have no
+        # codec.
         assert all(each["compressed_calls"] > 2 * CALLS for each in ranks)
         reason = "datatype not taken by the codec"
         assert all(each["raw_by_reason"][reason] == 2 * CALLS for each in ranks)
@@ -157,7 +158,7 @@ def test_a_mixture_of_experts(tmp_path: Path) -> None:
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, "1000", **settings) == ("ok\n", "")
     compressed, spilled, came = messages(tmp_path / "report.nccl.rank0")
-    # Of some 21,000 between ranks.
+    # There are some 21,000 messages between ranks.
     assert compressed > 16_000
     assert came == spilled < compressed / 100
 
@@ -224,7 +225,7 @@ def test_a_host_that_is_a_thousand_calls_ahead(tmp_path: Path) -> None:
     assert min(int(line.split()[0]) for line in errors.splitlines()) > 500
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     used = [each["operations"] for each in report["communicators"] if each["operations"]]
-    # Of 250 calls: the host has made all before a change of the class.
+    # There are 250 calls, all of which the host has made before the kind changes.
     assert min(of[name]["spilled_blocks"] for of in used for name in of) >= 120
 
 
@@ -243,7 +244,7 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
         PROGRAMS / "nccl_ends", way, CODEC="lorenzo", REPORT=tmp_path / "report", LOG="error"
     )
     assert output == "ok\n", errors
-    # Where a rank aborts, calls of the others fail.
+    # If a rank aborts, calls of the others fail.
     if way in ("destroy", "one-thread"):
         assert errors == ""
     gathered = figures(tmp_path / "report.nccl.rank0")["AllGather"]
@@ -277,7 +278,7 @@ def test_communicators_live_and_end_in_every_way(
     for each in report["communicators"]:
         by_size.setdefault(each["ranks"], []).append(each)
     if way == "grow":
-        # What all is made of takes no calls.
+        # The communicator from which all others are made takes no calls.
         by_size[4] = [each for each in by_size[4] if each["operations"]]
     sizes = {size: len(each) for size, each in by_size.items()}
     parts = {"shrink": {3: 6, 2: 4}, "simulate": {2: 4}, "grow": {3: 3}}.get(way, {})

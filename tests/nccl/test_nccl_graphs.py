@@ -32,7 +32,7 @@ def test_codecs_of_a_fixed_size_are_captured(
             figures = operations[name]
             assert CAPTURED not in figures["raw_by_reason"]
             raw = sum(figures["raw_by_reason"].values())
-            # What was captured is counted once.
+            # Captured calls are counted a single time.
             ends = 0 if "after" in words else 1
             assert figures["calls"] == 340 + int(words[0]) + GRAPHS + ends
             assert figures["compressed_calls"] == figures["calls"] - raw

@@ -23,7 +23,7 @@ def test_calls_succeed_when_memory_runs_out_on_a_rank(way: str, codec: str, tmp_
     assert len({each["compressed_calls"] for each in ranks}) == 1
     for each in ranks:
         short = each["raw_by_reason"].get(SHORT, 0)
-        # What was reserved for whole groups lasts; else all ranks go raw, and say why.
+        # Memory reserved for whole groups suffices; else all ranks go raw, and say why.
         assert (short > 0) == (way != "groups")
         assert each["compressed_calls"] > 50 or way == "little"
     # One process, in which one call works in the host's memory where the device has none.

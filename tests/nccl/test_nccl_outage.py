@@ -16,7 +16,8 @@ from thinwire.lab import Lab
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.alone]
 
-# Of a host's way to others. `astray`: what it sends them goes to nobody, and what they send comes.
+# Changes a host's way to others. `astray`: messages that it sends them go to nobody, and those that
+# they send arrive.
 CHANGE = """
 import sys
 from pyroute2 import IPRoute
@@ -186,7 +187,7 @@ def test_what_needs_the_helpers_waits_for_them(hosts: int, seconds: float, tmp_p
         for operation in ("AllGather", "Send"):
             figures = job.counted(rank, operation)
             assert 0 < figures["spilled_blocks"] <= 3
-            # Of 550: raw while they do not get smaller, and for some time after that.
+            # 550 calls: raw while their data do not get smaller, and for some time after that.
             assert 45 < figures["raw_by_reason"][NOT_SMALLER] < 450
 
 

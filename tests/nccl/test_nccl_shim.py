@@ -19,10 +19,10 @@ SHIM = BUILD / "shim" / "nccl" / "libthinwire_nccl.so"
 RAW = "no GPU that this build could use"
 BYTES = "datatype not taken by the codec"
 LITTLE = "below the threshold"
-# Of ranks that have just begun.
+# Reasons of ranks that have just begun.
 NOT_YET = {"not known yet who has the library", "not agreed yet for calls of this kind"}
 FLOATS = 4 << 15  # bytes of the program's arrays
-# Those that have a twin with a configuration of the call.
+# Operations that have a twin with a configuration of the call.
 COLLECTIVES = (
     "AllGather",
     "AllReduce",
@@ -285,7 +285,7 @@ def test_communicators_made_in_any_way_have_the_library_on_all_ranks(tmp_path: P
     assert (output, errors) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     found = [(each["ranks"], each["presence"]) for each in report["communicators"]]
-    # Of 4 ranks and their two halves; of all devices; of a group.
+    # Communicators of 4 ranks and their two halves, of all devices, and of a group.
     sizes = sorted(ranks for ranks, _ in found)
     # Those of five have two ids.
     assert sizes == [2] * 6 + [3] * 3 + [4] * 4 + [5] * 5

@@ -29,7 +29,7 @@ def test_what_its_receiver_calls_integers_from_the_first_on_stays_raw(tmp_path: 
     for of in figures("bytes", tmp_path):
         assert of["Send"]["compressed_calls"] == of["Recv"]["compressed_calls"] == 0
         assert of["Send"]["raw_by_reason"] == {NOT_AGREED: CALLS}
-        # What the other end never takes is tried ever more rarely.
+        # Messages that the other end never takes are tried ever more rarely.
         assert of["Send"]["trials"] <= 12
 
 
@@ -65,7 +65,7 @@ def test_a_lossy_codec_changes_what_is_sent_as_its_floats_alone(
             assert of["Send"]["compressed_calls"] == of["Recv"]["compressed_calls"] == 0
         else:
             assert of["Send"]["compressed_calls"] > 50
-        # Of those that came between some are spilled, then the kind is raw.
+        # Some of the messages that came in between are spilled, then the kind is raw.
         assert of["Send"].get("spilled_blocks", 0) < CALLS / 3
 
 

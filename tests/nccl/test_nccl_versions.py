@@ -17,14 +17,14 @@ FOLDER = os.environ.get("THINWIRE_TEST_NCCL_WHEELS")
 WHEELS = sorted(Path(FOLDER).glob("nvidia_nccl_*.whl")) if FOLDER else []
 ABI = ROOT / "shim" / "nccl" / "native"
 TABLES = (ABI / "taken.h").read_text()
-# Of collectives, each with its twin.
+# Names of collectives, each with its twin.
 COLLECTIVES = {
     name + twin for name in re.findall(r"C\((\w\w+), \w+, ", TABLES) for twin in ("", "Config")
 }
 MESSAGES = set(re.findall(r"M\((\w\w+)\)", TABLES))
 TAKEN = {f"nccl{name}" for name in {*re.findall(r"X\((\w\w+)\)", TABLES), *COLLECTIVES, *MESSAGES}}
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
-# What headers of earlier versions lack, as later ones have it.
+# Definitions that headers of earlier versions lack, as later ones have them.
 LATER = {
     "ncclSimInfo_t": "typedef struct { unsigned long size; unsigned magic, version; float "
     "estimatedTime; } ncclSimInfo_t;",

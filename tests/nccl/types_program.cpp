@@ -83,7 +83,7 @@ std::vector<float> values(int rank, int call) {
 // Calls in a row of another type by which none of them is coded as that.
 constexpr int kOfAnother = 200;
 
-// Where it is sent as floats alone a codec may have changed the values.
+// If all is sent as floats, a codec may have changed the values.
 bool is_right(const std::vector<float>& came, const std::vector<float>& sent, ncclDataType_t as,
               int call, double error) {
   if (error > 0 && as == ncclBfloat16 && call > kLate + kOfAnother) return true;

@@ -1,6 +1,6 @@
-// What test programs of NCCL's calls need beside those, in two worlds: the libnccl of the tests
-// with streams and memory of the host, and NCCL with those of a GPU (NCCL_ON_GPUS). A program that
-// keeps to this runs in both.
+// Functions that test programs of NCCL's calls need besides those, in two worlds: the libnccl of
+// the tests with streams and memory of the host, and NCCL with those of a GPU (NCCL_ON_GPUS). A
+// program that uses only these runs in both.
 #pragma once
 
 #ifdef NCCL_ON_GPUS

@@ -42,7 +42,7 @@ class Leash {
   std::vector<std::atomic<int>> reached_;
 };
 
-// What a host sees of each call of a channel; it offers at random on the way.
+// The values that a host sees for each call of a channel; it makes offers at random on the way.
 std::vector<Value> walk(Channel& channel, const Walk& how, bool offers) {
   std::mt19937 random(how.seed);
   const auto pause = std::chrono::microseconds(random() % (how.slowest_us + 1));
@@ -233,7 +233,7 @@ TEST(PairOf, TheSendersTypeHoldsWhateverTheReceiverCallsIt) {
       return value.capacity > 0 && value.dtype == dtype;
     }));
   }
-  // What is raw has none, so that no type alone begins a round.
+  // A raw kind has no type, so a type alone begins no round.
   to.offer(1, {.needed = 513, .dtype = 4});
   EXPECT_TRUE(comes_to(to, from, call, 20'000,
                        [](const Value& value) { return value == Value{0, kNotSmaller}; }));

@@ -154,7 +154,7 @@ TEST(CarryTo, WhoeverWaitsIsReleased) {
   job.all[2].comm->abort();
   waiting.join();
   ASSERT_TRUE(job.all_settle(State::kBroken));
-  // What had come is there.
+  // Messages that came before the break can still be taken.
   EXPECT_EQ(job.all[1].comm->take(half, two, 10s).bytes, 1);
   EXPECT_EQ(job.all[1].comm->take(half, two, 10s).outcome, Outcome::kBroken);
   EXPECT_EQ(job.all[2].comm->take(half, two, 10s).outcome, Outcome::kAborted);

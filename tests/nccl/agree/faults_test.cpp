@@ -310,7 +310,7 @@ class Strangers : public testing::Test {
 
   Address registrar() const { return played_.puppet.stamp().registrar; }
   void expect_a_sound_job() {
-    // Where strangers are too many, a rank may have to come again.
+    // If too many strangers are connected, a rank may have to come again.
     played_.puppet.registrar = played_.puppet.come();
     played_.puppet.join();
     EXPECT_TRUE(played_.job.all_settle(State::kReady));

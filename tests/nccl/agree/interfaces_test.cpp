@@ -1,4 +1,4 @@
-// Where ranks listen.
+// Tests of the addresses at which ranks listen.
 #include <gtest/gtest.h>
 #include <poll.h>
 

@@ -21,7 +21,7 @@ namespace {
 using namespace job;
 using Clock = std::chrono::steady_clock;
 
-// Of the ranks of one process.
+// Findings about the ranks of one process.
 struct Found {
   bool ready = false;
   std::size_t connections = 0;  // at most

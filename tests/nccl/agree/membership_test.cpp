@@ -204,7 +204,7 @@ TEST(Children, FormTreesOfTheirOwn) {
     children[each.rank] = each.helper->open_child(each.comm, 0, color, each.rank / 2, 5 - color);
   }
   for (const auto& each : children) ASSERT_TRUE(settles(each, State::kReady));
-  // Of a child; while its parent ends.
+  // Children of a child, which is closed while they form.
   std::vector<CommunicatorRef> again;
   for (int rank : {0, 2, 4, 6, 8}) {
     again.push_back(job.all[rank].helper->open_child(children[rank], 3, 7, 4 - rank / 2, 5));
@@ -247,7 +247,7 @@ TEST(Children, OfAParentThatEndsWhileItForms) {
   EXPECT_TRUE(eventually([&] { return job.all[5].helper->connections() == 1; }));
 }
 
-// What is left of a communicator that has lost a rank.
+// The ranks that are left of a communicator that has lost one.
 TEST(Children, OfABrokenParentFindEachOther) {
   Job job(5);
   job.open_all();

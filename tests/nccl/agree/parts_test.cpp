@@ -122,7 +122,7 @@ TEST(Parts, FindEachOtherAfterARankHasLeft) {
   }
 }
 
-// What was said over its tree may be lost.
+// News sent over the parent's tree may be lost.
 TEST(Parts, FindEachOtherThoughTheirParentBreaks) {
   for (int time = 0; time < 6; ++time) {
     Job job(22);

@@ -1,4 +1,4 @@
-// What a parent and the processes of a test's ranks tell each other by.
+// Pipes between a test's parent process and the processes of its ranks.
 #pragma once
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace job {
 
-// Values no larger than a pipe takes at once. Ends the process where it does not.
+// Values no larger than a pipe takes in one write. Ends the process if it does not take one.
 struct Pipe {
   Pipe() {
     if (pipe(ends) != 0) std::abort();

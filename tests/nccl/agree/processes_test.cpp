@@ -176,7 +176,7 @@ TEST(Processes, AForkedChildHasAHelperOfItsOwn) {
     const CommunicatorRef second = helper.open(id, 1, 2, {});
     if (!settles(first, State::kReady) || !settles(second, State::kReady)) return 2;
     const pid_t child = start([&] {
-      // What it has of the parent does nothing, and does not hang.
+      // The communicators that the child inherits do nothing, and do not hang.
       first->collectives().offer(1, {1, 0});
       if (first->collectives().value(1, 1).outcome != Outcome::kKnown) return 1;
       first->close();

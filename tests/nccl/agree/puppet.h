@@ -156,7 +156,7 @@ class Puppet {
     listen();
     registrar = come();
   }
-  // Where it did before, if it did.
+  // Listens at the address at which it listened before, if it did.
   void listen() {
     listening_ = Wire(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int on = 1;

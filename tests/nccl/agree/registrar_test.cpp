@@ -12,7 +12,7 @@ namespace {
 
 using namespace job;
 
-// What listens where an id says that the registrar does.
+// A listener at the address that an id names as the registrar's.
 class Played {
  public:
   Played() {
@@ -130,7 +130,7 @@ TEST(Registrar, ThatSendsRanksAwayIsAskedAgain) {
   EXPECT_TRUE(settles(job.all[0].comm, State::kRaw));
 }
 
-// Of a host on a link that none of the interfaces here is known to be on.
+// The host is on a link that none of the interfaces here is known to be on.
 TEST(Registrar, AtAnAddressOfAnotherLinkIsNotAskedFor) {
   Address address{6, 4000, 4'000'000, {}};
   address.host[0] = std::byte{0xFE};
@@ -140,7 +140,7 @@ TEST(Registrar, AtAnAddressOfAnotherLinkIsNotAskedFor) {
   write_stamp(id, {random_secret(), address});
   std::string text;
   bool has_network = false;
-  // What a thread begins lives in its network, which has no interfaces.
+  // The helper that this thread starts inherits its network, which has no interfaces.
   std::thread([&] {
     has_network = ::unshare(CLONE_NEWNET) == 0;
     if (!has_network) return;

@@ -262,7 +262,7 @@ TEST(Rounds, WhatBecomesUrgentHasARoundOfItsOwn) {
   EXPECT_EQ(std::get<Commit>(said.back()).from, kUrgentWindow);
 }
 
-// Of two ranks the other one is not heard: no host waits for what is not urgent.
+// The other one of two ranks is not heard: no host waits for a round that is not urgent.
 TEST(Rounds, HoldNobodyWhileARankIsNotHeard) {
   Gate gate;
   Ledger ledger{gate};

@@ -1,4 +1,4 @@
-// What helpers show each other in place of a communicator's secret.
+// Tests of the proofs that helpers show each other in place of a communicator's secret.
 #include <gtest/gtest.h>
 
 #include <monocypher.h>
@@ -193,7 +193,7 @@ TEST(Handshakes, EndWithWhoeverDoesNotKnowTheSecret) {
   Hello hello = std::get<Hello>(*sides.maker.first());
   ASSERT_TRUE(sides.other.take(hello));
   Challenge challenge = std::get<Challenge>(*sides.other.answer());
-  // Of the one that was connected to: a proof of its own kind is none of the maker's.
+  // The proof of the side that was connected to is none of the side that connected.
   EXPECT_FALSE(sides.other.take(Proven{challenge.proof}));
   EXPECT_FALSE(sides.other.take(Proven{}));
   challenge.nonce[5] ^= std::byte{1};
@@ -208,7 +208,7 @@ TEST(Handshakes, AreGoodForOneConnection) {
   const Message challenge = *first.other.answer();
   ASSERT_TRUE(first.maker.take(challenge));
   const Message proven = *first.maker.answer();
-  // What was said on one says nothing on another.
+  // A proof made for one connection proves nothing on another.
   ASSERT_TRUE(second.other.take(*first.maker.first()));
   EXPECT_FALSE(second.other.take(proven));
   EXPECT_FALSE(second.maker.take(challenge));

@@ -70,7 +70,7 @@ class Mesh {
                                 [](const auto& each) { return each.second->knows_siblings(); });
   }
   void offer(int rank, const Offer& offer) { parts[rank]->collectives().offer(kKey, offer); }
-  // What the rank's next call does.
+  // The value of the rank's next call.
   Value next(int rank) { return parts[rank]->collectives().value(calls[rank]++, kKey).value; }
   // The rank makes calls until one is as wanted; the number of it.
   template <typename Wanted>
@@ -341,7 +341,7 @@ TEST(Siblings, GoOnWithoutOneThatHasEnded) {
   EXPECT_EQ(mesh.first_coded(2), first);
 }
 
-// Where a rank has left the communicator of all nothing changes any more, and nobody waits.
+// After a rank has left the communicator of all, nothing changes any more, and nobody waits.
 TEST(Siblings, KeepWhatHoldsOnceARankHasLeft) {
   Mesh mesh(8);
   mesh.open_world();

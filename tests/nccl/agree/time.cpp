@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Of a kind that has a value, and of one that has none.
+// Times look-ups of a kind that has a value, and of one that has none.
 void time_lookups(Job& job, std::uint64_t known, std::uint64_t& call) {
   constexpr int kCalls = 1'000'000;
   for (const std::uint64_t key : {known, std::uint64_t{999}}) {

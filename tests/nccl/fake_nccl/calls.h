@@ -1,4 +1,4 @@
-// What ranks compare of the calls that move data, and places in their buffers.
+// The properties of a call that ranks compare, and positions in its buffers.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ std::uint64_t random_number() {
   return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-// Of the interface that NCCL_SOCKET_IFNAME names, the loopback's without one.
+// The address of the interface that NCCL_SOCKET_IFNAME names; without it, that of the loopback.
 in_addr own_address() {
   in_addr found{htonl(INADDR_LOOPBACK)};
   const char* const name = std::getenv("NCCL_SOCKET_IFNAME");
@@ -100,7 +100,8 @@ bool blocks(const ncclConfig_t* config, bool otherwise = true) {
   return config == nullptr || config->blocking == kUndefined ? otherwise : config->blocking != 0;
 }
 
-// Of a part of `parent`: that is in progress, and the program has none before it is whole.
+// Makes a part of `parent`, which is in progress; the program has no handle of the part before it
+// is whole.
 ncclResult_t make_part(ncclComm_t parent, ncclComm_t* made, int ranks, std::uint64_t id, int rank,
                        bool blocking) {
   const ncclComm_t comm = fresh(ranks, id, rank, blocking);
@@ -181,7 +182,7 @@ FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
   const bool blocking = blocks(config, parent->blocking);
   *made = nullptr;
   return part_begun(submit_making(parent, [=] {
-    // Of those that are carried out: a group that is refused has none.
+    // Only splits that are carried out count: a group that is refused makes none.
     const std::uint64_t id = number_of_child(parent->id, ++parent->splits, color);
     std::vector<Place> places(parent->ranks);
     places[parent->rank] = {color, key, parent->rank};
@@ -235,7 +236,7 @@ FAKE_NCCL(CommRevoke, ncclComm_t comm, int flags) {
   });
 }
 
-// Of the ranks that are left, none of which waits for those that are lost.
+// Makes a communicator of the ranks that are left, none of which waits for those that are lost.
 FAKE_NCCL(CommShrink, ncclComm_t parent, int* lost, int count, ncclComm_t* made,
           ncclConfig_t* config, int flags) {
   if (!is_alive(parent)) return refuse(ncclInvalidArgument);
@@ -270,7 +271,7 @@ std::uint64_t number_of_grown(const ncclComm& parent, std::uint64_t grow) {
 
 }  // namespace
 
-// Of the next growth.
+// Makes the id for the next growth of `comm`.
 FAKE_NCCL(CommGetUniqueId, ncclComm_t comm, ncclUniqueId* id) {
   if (const ncclResult_t error = usable(comm); error != ncclSuccess) return error;
   *id = id_with(number_of_grown(*comm, comm->grows + 1));

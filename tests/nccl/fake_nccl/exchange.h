@@ -8,8 +8,8 @@
 
 namespace fake_nccl {
 
-// What a rank believes that it and the other do together. Ranks that differ have called NCCL in
-// different orders.
+// The call that a rank believes it makes together with the other. Ranks that differ have called
+// NCCL in different orders.
 struct Call {
   std::uint32_t kind;
   std::uint32_t type;
@@ -37,11 +37,11 @@ class Exchange {
   void send(int peer, const Call& call, const void* data, std::size_t bytes);
   void receive(int peer, const Call& call, void* data, std::size_t bytes);
 
-  // What is to be sent to other ranks.
+  // Bytes to be sent to other ranks.
   std::size_t bytes_out() const { return bytes_out_; }
 
-  // Of each pair of ranks in the order in which they were named. Ends early where a rank of the
-  // communicator has failed.
+  // Carries the exchange out; that of each pair of ranks goes in the order in which it was named.
+  // Ends early if a rank of the communicator has failed.
   Outcome run();
 
  private:
@@ -49,7 +49,7 @@ class Exchange {
     Call call;
     std::byte* data;
     std::size_t bytes;
-    std::size_t done = 0;  // of the call and the data behind it
+    std::size_t done = 0;  // of the call and the data after it
     Call got{};            // a receive's
   };
 

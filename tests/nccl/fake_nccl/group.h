@@ -22,7 +22,7 @@ ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before
 // of the host's. At once outside a group, where `of` blocks; else `of` is ncclInProgress.
 ncclResult_t submit_making(ncclComm_t of, std::function<ncclResult_t()> make);
 
-// What fails inside a group fails its end too.
+// Returns the error; inside a group the group's end will fail too.
 ncclResult_t refuse(ncclResult_t error);
 
 }  // namespace fake_nccl

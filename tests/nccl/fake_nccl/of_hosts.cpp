@@ -1,4 +1,4 @@
-// What a libnccl lacks that passes for one of GPUs, and for one before 2.28.
+// The functions that a libnccl does not have if it passes for one of GPUs, or for one before 2.28.
 #include "calls.h"
 #include "entry.h"
 #include "group.h"

@@ -13,7 +13,7 @@
 namespace fake_nccl {
 namespace {
 
-// What every rank gave for this one's result, one after the other.
+// The values that every rank gave for this one's result, one after the other.
 using Parts = std::shared_ptr<std::vector<std::byte>>;
 
 // Null: it is none. The program may end it before the stream comes by.

@@ -25,7 +25,8 @@ T combine(T left, T right, int op) {
   }
 }
 
-// What NCCL multiplies each value of an average by before it adds; integers it divides afterwards.
+// The factor by which NCCL multiplies each value of an average before it adds; integers it divides
+// afterwards.
 template <typename T>
 T factor_of(int blocks, int op) {
   return op == ncclAvg ? T{1} / static_cast<T>(blocks) : T{1};

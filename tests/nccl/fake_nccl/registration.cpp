@@ -10,7 +10,7 @@
 namespace fake_nccl {
 namespace {
 
-// What the program has, by address.
+// Handles that the program has, by address.
 class Owned {
  public:
   void add(void* one) {

@@ -43,7 +43,7 @@ Segment* map(const std::string& name, int ranks) {
   return mapped == MAP_FAILED ? nullptr : static_cast<Segment*>(mapped);
 }
 
-// Of several processes.
+// Calls futex(2) for memory that several processes share.
 void futex(std::atomic<std::uint32_t>& on, int what, std::uint32_t value, const timespec* most) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&on), what, value, most, nullptr, 0);
 }

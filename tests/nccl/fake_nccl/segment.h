@@ -23,7 +23,7 @@ struct Ring {
   std::size_t take(std::size_t size, std::byte* to, std::size_t bytes_left);
 };
 
-// What a rank sleeps on: whoever has done something for it rings.
+// A bell on which a rank sleeps: whoever has done something for it rings.
 struct alignas(64) Bell {
   std::atomic<std::uint32_t> rung;
   std::atomic<std::uint32_t> sleeps;
@@ -43,7 +43,7 @@ struct alignas(64) Segment {
   Ring& ring(int from, int to, int ranks);
 };
 
-// Of bytes in a ring: of many ranks each ring has a page.
+// Bytes that a ring takes: if there are many ranks, each ring has a page.
 std::size_t ring_bytes(int ranks);
 
 // Waits until all ranks have the segment of that name, or `given_up` says so: then null. The name

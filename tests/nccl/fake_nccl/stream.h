@@ -21,7 +21,7 @@ struct CUstream_st {
   ~CUstream_st();  // does what is left first
 
   void put(std::function<void()> task);
-  // What is put is kept for replays meanwhile.
+  // The graph that keeps tasks for replays while the stream is captured, in place of running them.
   std::shared_ptr<fake_nccl::Graph> captured;
   const unsigned long long id;
   void wait();
@@ -42,17 +42,18 @@ namespace fake_nccl {
 // The one that a null handle means.
 CUstream_st& stream_of(cudaStream_t stream);
 
-// What comes next on each of them waits for what is on all of them now.
+// Makes each stream's coming tasks wait for all tasks that any of them has now.
 void join(const std::vector<cudaStream_t>& streams);
 
-// Keeps `enqueue`, which puts something on a stream, where this stream is being captured.
+// If the stream is being captured, keeps `enqueue`, which puts something on a stream, and returns
+// true.
 bool is_kept(cudaStream_t stream, std::function<void(cudaStream_t)> enqueue);
 
 // CUDA's error of whoever puts something on a stream whose capture is invalid; else 0.
 int capture_error(cudaStream_t stream);
 // The same of what must not be asked of a captured stream: the capture is invalid from then on.
 int refuse_captured(cudaStream_t stream);
-// Of the capture that it is part of; 0: of none.
+// The id of the capture that the stream is part of; 0 if it is part of none.
 unsigned long long capture_id(cudaStream_t stream);
 
 }  // namespace fake_nccl
