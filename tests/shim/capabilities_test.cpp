@@ -1,4 +1,5 @@
-// What ranks publish of themselves: read back as written, and refused where it is something else.
+// Tests of the capabilities that ranks publish: read back as written, and refused if they are
+// something else.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -149,8 +149,8 @@ static void leave(MPI_Comm* where, int* code, ...) {
   longjmp(before, 1);
 }
 
-// What comes after it is called from deeper, so that the frames of the call that was left are not
-// all written over.
+// Leaves a creation by longjmp(). Later calls are made from deeper, so that the frames of the call
+// that was left are not all written over.
 static void leave_a_creation(void) {
   MPI_Errhandler handler;
   MPI_Comm made;

@@ -33,7 +33,7 @@ typedef struct Call {
   void *in, *out;
 } Call;
 
-// Of `from` for `to`, whole numbers whose sums are exact.
+// The value that `from` has for `to`; values are whole numbers, whose sums are exact.
 static double value(const Call* call, int from, int to, int at) {
   uint64_t state = (uint64_t)at + 1000003U * (uint64_t)call->number;
   const int part = call->noisy ? below(&state, 60000) : at / 64 % 50;

@@ -13,7 +13,7 @@
 
 enum { kComms = 12, kCount = 4 << 20 };
 
-// Of a mantissa that codecs shorten, but not by much.
+// A value with a mantissa that codecs shorten, but not by much.
 static float value(int rank, int at) {
   const uint32_t bits = 0x3f800000u | (((uint32_t)at + (uint32_t)rank) * 2654435761u >> 20) << 11;
   float number;

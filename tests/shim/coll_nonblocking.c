@@ -42,7 +42,7 @@ static void expect_sum(const char* what, const float* data, int block) {
   }
 }
 
-// What one round has on its way on one communicator.
+// The requests and arrays of one round on one communicator.
 typedef struct Round {
   MPI_Request requests[kCalls];
   float *in, *cast, *all, *root_all, *part, *exchanged, *sum, *root_sum, *block, *listed, *own;
@@ -126,7 +126,7 @@ static void begin(Round* round, MPI_Comm comm) {
   forget_lists(round);
 }
 
-// What was broadcast, and between it what was there before.
+// Checks the values that were broadcast, and that those between them are the old ones.
 static void expect_cast(const float* data) {
   for (int at = 0; at < kCount; ++at) {
     const float wanted = value(at % 2 == 0 ? size - 1 : rank, 0, at);
@@ -135,7 +135,7 @@ static void expect_cast(const float* data) {
   }
 }
 
-// The first rank's part of an exclusive scan is what was there before: its own values.
+// The first rank's part of an exclusive scan keeps the rank's own values, as before.
 static void expect_scans(const float* before, const float* up_to) {
   for (int at = 0; at < kCount; ++at) {
     float sum = 0;

@@ -12,7 +12,7 @@ enum { kPart = 48 * 1024 / 4 };
 
 static int rank, size, mistakes;
 
-// What `from` has for `to` in its place `at`.
+// The value that `from` has for `to` at position `at`.
 static float value(int from, int to, long at, int shrinks) {
   uint64_t word =
       (uint64_t)at * 0x9E3779B97F4A7C15U + (uint64_t)(from * 64 + to + 1) * 0xD1342543DE82EF95U;

@@ -40,7 +40,7 @@ static void expect_sum(const char* what, const float* data, int round, int block
   }
 }
 
-// What is kept with one communicator. Arrays of each call lie apart; `in` is read by many.
+// The requests and arrays of one communicator. Arrays of each call lie apart; `in` is read by many.
 typedef struct Set {
   MPI_Comm comm;
   MPI_Request requests[kCalls];

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kRounds = 4 };  // communicators of the same ranks, and one of others behind them
+enum { kRounds = 4 };  // communicators of the same ranks, and after them one of others
 
 static int rank, size, count, calls, is_noise, mistakes;
 static float *sent, *received;

@@ -138,7 +138,8 @@ static void reduce_complex(MPI_Op op) {
 static void complex_sums(void) { reduce_complex(MPI_SUM); }
 static void complex_products(void) { reduce_complex(MPI_PROD); }
 
-// What the root sends lies behind what it receives, from one address on.
+// The root's data lie after its memory for the result, and its datatype says so by a displacement:
+// both arguments are one address.
 static void one_address(void) {
   const MPI_Aint behind = (MPI_Aint)sizeof(float) * kCount * size;
   const int counts[] = {kCount};

@@ -1,4 +1,4 @@
-// What the user asks of collectives, and how ranks compare it.
+// Tests of the user's settings for collectives, and of how ranks compare them.
 #include "shim/mpi/state/collective_settings.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What programs see when something on a GPU goes wrong, or when they ask for what is not supported:
-// a line a rank of error classes. The fake device's memory stands for a GPU's.
+// Prints the errors that programs see when something on a GPU goes wrong, or when they ask for what
+// is not supported: a line a rank of error classes. The fake device's memory stands for a GPU's.
 //
 // device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
 // refused FILE: calls that take no GPU memory; unable: collectives with memory for elements with

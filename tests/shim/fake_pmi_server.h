@@ -18,7 +18,7 @@ namespace thinwire::mpi {
 
 class FakePmiServer {
  public:
-  // What to do in the place of the right answer to one command.
+  // A deed in place of the right answer to one command.
   using Misdeed = std::function<void(FakePmiServer& server, const std::string& right)>;
 
   explicit FakePmiServer(std::map<std::string, Misdeed> misdeeds = {})

@@ -1,8 +1,9 @@
-// Preloaded behind the library: PMIx with failures of one rank's own, as a server has that is busy
-// or restarts.
+// A library preloaded after Thinwire's: PMIx with failures of one rank's own, as a server has that
+// is busy or restarts.
 //
 // FAULTY_PMIX=RANK:CALL:TIMES:CODE, where CALL is a key that PMIx_Get asks for, "put" or "commit".
-// SLOW_PMIX=RANK:OF:MILLISECONDS: so long rank RANK's questions after the capabilities of OF take.
+// SLOW_PMIX=RANK:OF:MILLISECONDS is how long rank RANK's questions after the capabilities of OF
+// take.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>

@@ -42,7 +42,7 @@ std::vector<unsigned char> packed_by_mpi(MPI_Datatype type, int count) {
   return out;
 }
 
-// Where the bytes of a message land that the MPI takes into elements of `type`.
+// Memory into which the MPI has received a message as elements of `type`.
 std::vector<unsigned char> received_by_mpi(MPI_Datatype type, int count, std::uint64_t bytes) {
   const auto stream = numbered();
   std::vector<unsigned char> memory(2 * kMiddle);

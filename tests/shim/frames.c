@@ -9,7 +9,7 @@
 
 #include "thinwire/thinwire.h"
 
-// Of a length that a compressed message can have, whatever the size it stands for.
+// kWire is a length that a compressed message can have, whatever the size it stands for.
 enum { kFloats = 1024, kWire = 4097, kCapacity = 2 * kFloats * (int)sizeof(float) };
 
 static int rank, failures;

@@ -32,7 +32,7 @@ static MPI_Datatype subarray(void) {
   return made;
 }
 
-// Of places that no loop has.
+// A type with positions that no loop has.
 static MPI_Datatype indexed(void) {
   MPI_Datatype made;
   for (int at = 0; at < blocks; ++at) places[at] = kGap * at + (at * 7 % 5 == 0);

@@ -1,4 +1,5 @@
-// What a launcher does not say is asked for again, and never taken for a rank without the library.
+// Tests that a launcher's missing answers are asked for again, and never taken for a rank without
+// the library.
 #include "shim/mpi/job/job.h"
 
 #include <gtest/gtest.h>

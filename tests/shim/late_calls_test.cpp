@@ -7,7 +7,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// Any two values that are no handles of the MPI's: nobody looks behind them.
+// Any two values that are no handles of the MPI's: nobody uses them as such.
 MPI_Request handle(long number) { return reinterpret_cast<MPI_Request>(number); }
 
 struct LateCallsTest : ::testing::Test {

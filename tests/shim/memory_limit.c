@@ -24,7 +24,7 @@ static float value(uint32_t at, uint32_t round) {
   return number;
 }
 
-// Of this process' private data, or of its addresses, a little beyond what it has now.
+// Limits this process's private data, or its addresses, to a little more than it has now.
 static void allow_no_more(const char* what) {
   long addresses = 0, data = 0;
   FILE* file = fopen("/proc/self/statm", "r");
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   float* data = malloc(kCount * sizeof(float));
   for (int at = 0; at < kCount; ++at) data[at] = -1;
   if (argc > 2) setenv("TMPDIR", argv[2], 1);
-  // What the MPI itself takes for its first messages of this size.
+  // Has the MPI take the memory that it needs for its first messages of this size.
   if (rank == 0) MPI_Ssend(data, kCount, MPI_FLOAT, 1, kTag, MPI_COMM_WORLD);
   if (rank == 1) {
     MPI_Recv(data, kCount, MPI_FLOAT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -9,7 +9,8 @@
 namespace thinwire::mpi {
 namespace {
 
-// What is kept after `offers` arrays of each of `kinds` kinds: their bytes by number.
+// The arrays kept after `offers` arrays of each of `kinds` kinds have been offered: their bytes by
+// number.
 std::map<std::uint64_t, std::uint64_t> kept_of(Reservoir& reservoir, std::uint64_t most,
                                                std::uint64_t offers,
                                                const std::vector<std::uint64_t>& kinds) {

@@ -1,5 +1,6 @@
-// What lies beforehand where a preload library writes: the user's own is taken as it is, and of
-// what anybody may have put there nothing is followed, written to or waited for.
+// Tests of a path at which something lies before a preload library writes there: a file of the
+// user's own is taken; links, files and pipes that anybody may have put there are not followed,
+// written to or waited for.
 #include "shim/common/results_file.h"
 
 #include <fcntl.h>

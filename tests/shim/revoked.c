@@ -1,6 +1,6 @@
-// What calls on a revoked communicator come to, as classes of errors, a line each; for an MPI that
-// can revoke one. Of two ranks. `--threads 1` starts MPI with MPI_THREAD_MULTIPLE; `--one 1` has
-// rank 0 revoke it alone, while rank 1 waits in a call that rank 0 never makes.
+// Prints the results of calls on a revoked communicator, as classes of errors, a line each; for an
+// MPI that can revoke one, on two ranks. `--threads 1` starts MPI with MPI_THREAD_MULTIPLE; `--one
+// 1` has rank 0 revoke it alone, while rank 1 waits in a call that rank 0 never makes.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

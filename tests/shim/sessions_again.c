@@ -1,4 +1,4 @@
-// Of two ranks: sessions that end and begin again in one process, with messages of any source and
+// Sessions of two ranks that end and begin again in one process, with messages of any source and
 // broadcasts in each, then MPI_Init (MPI 4.0, 11.3).
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>

@@ -61,7 +61,8 @@ def test_a_sample_of_everything_within_its_bound(mpi: Mpi, tmp_path: Path) -> No
     assert {sample["operation"] for sample in found} == {"send", "MPI_Bcast"}
     shapes = {sample["shape"] for sample in found}
     assert {"20000", "8x64x64", "40000"} <= shapes
-    # Of 160 messages and broadcasts that rank 0 sends, not the first ones alone.
+    # Samples come from all 160 messages and broadcasts that rank 0 sends, not from the first ones
+    # alone.
     numbers = [sample["number"] for sample in found if sample["rank"] == 0]
     assert min(numbers) < 50 and max(numbers) > 110
     assert all(is_of(sample, folder) for sample in found[:12] + found[-12:])

@@ -21,7 +21,8 @@ LOSSLESS = {
     "THINWIRE_COLLECTIVES": ALL_CALLS,
 }
 
-# Of zfp at 16 bits a value, on the values of coll/values.c; sums of 7 ranks err 7 times as much.
+# The error of zfp at 16 bits a value, on the values of coll/values.c; sums of 7 ranks err 7 times
+# as much.
 LOSSY = {**LOSSLESS, "THINWIRE_CODEC": "zfp:rate=16"}
 WORST_LOSS = "0.2"
 
@@ -199,8 +200,9 @@ def test_ranks_that_differ_in_what_a_root_gets_stay_native(tmp_path: Path) -> No
     assert any("decoded at a broadcast's root" in each for each in done.thinwire_lines())
 
 
-# Of shim_coll_types: how many calls enter on each rank behind a first one, and how many are left
-# because some of what they carry is no float of that type, or there is no such operation.
+# Cases of shim_coll_types: how many calls enter on each rank after a first one, and how many are
+# left native because some of their elements are no floats of that type, or there is no such
+# operation.
 TYPES = {
     "zero_members": (3, 0),
     "bounds_and_duplicates": (3, 0),
@@ -321,15 +323,15 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
     assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
 
 
-# What is compressed by order, where costs are agreed on all the same; a stated rate on which no
-# codec pays, and one on which each is foreseen to pay and then timed.
+# Settings under which calls are compressed by order, though costs are agreed on all the same; a
+# stated rate on which no codec pays, and one on which each is foreseen to pay and then timed.
 SLOW = {**LOSSLESS, "THINWIRE_LINK": "1mbit", "THINWIRE_FORCE": "1"}
 FAST = {**LOSSLESS, "THINWIRE_LINK": "100000gbit"}
 TIMED = {**LOSSLESS, "THINWIRE_LINK": "1mbit"}
 LINK_FASTER, UNKNOWN = "would not gain", "the codec's cost is not agreed yet"
-# Of the started ones, those whose signature no rank knows alone. The blocking ones that come first
-# agree on the cost of floats; doubles, which these may carry, are known behind the next blocking
-# one: that of a round's first communicator is its last call.
+# Started calls of a round whose signature no rank knows alone. The blocking ones that come first
+# agree on the cost of floats. Doubles, which these four may carry, are known after the next
+# blocking call: that of a round's first communicator is its last call.
 OPEN = 4
 
 

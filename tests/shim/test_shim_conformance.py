@@ -36,7 +36,7 @@ for other in OTHERS:
     CONFIGURATIONS[f"{other.name}-shrink"] = Configuration(other, other.testing, SHRINK)
 SHRINKING = [name for name in CONFIGURATIONS if name.endswith("shrink")]
 
-# What an MPI says of itself at its end, with the library or without.
+# Lines that an MPI itself prints at its end, with the library or without.
 NOISE = re.compile(r"\[WARNING\] yaksa: |.*OSC UCX component priority")
 
 # Receives that the MPI itself truncates below the wire length never see a frame to decode, and
@@ -71,7 +71,7 @@ def families(mpi: Mpi) -> list[str]:
     return list(dict.fromkeys(family for family, _, _ in CASES[mpi.name]))
 
 
-# What another MPI gets wrong by itself is no test of ours.
+# Configurations that are tested: the faults of another MPI are no matter of these tests.
 TESTED = {name: chosen for name, chosen in CONFIGURATIONS.items() if not name.endswith("-native")}
 RUNS = [(name, family) for name, chosen in TESTED.items() for family in families(chosen.mpi)]
 CASE_RUNS = [

@@ -23,7 +23,7 @@ def test_all_ranks_get_on(mpi: Mpi, mode: str, tmp_path: Path) -> None:
     if "one thread at a time" in done.output:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     done.all_right(ranks)
-    # What comes after all that is compressed, if not at once.
+    # Calls after all creations are compressed, if not at once.
     assert done.collectives["compressed"] >= ranks * (LATER - 6)
 
 

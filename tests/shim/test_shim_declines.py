@@ -7,7 +7,7 @@ from shim_runs import PRODUCTION, PROGRAMS, mpirun
 
 pytestmark = pytest.mark.multiproc
 
-# That nothing was compressed is said at the end, as a warning.
+# The line that nothing was compressed comes at the end, as a warning.
 SETTINGS = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1", "THINWIRE_LOG": "warning"}
 DECLINED = "data declined by the codec"
 SKIPPED = "not tried: data declined lately"

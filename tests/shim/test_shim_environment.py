@@ -23,7 +23,7 @@ pytestmark = pytest.mark.multiproc
 
 MESSAGES = 6  # of a run of EXCHANGE on two ranks
 
-# Of zfp at 16 bits a value on the smooth data of EXCHANGE; what arrives raw arrives exactly.
+# The error of zfp at 16 bits a value on the smooth data of EXCHANGE; raw messages arrive exactly.
 WORST_LOSS = 1e-3
 
 

@@ -10,11 +10,11 @@ pytestmark = pytest.mark.multiproc
 
 RANKS = 3
 RULE = '[[rule]]\nname = "weights"\ncommunicator = "weights"\nholds = "bf16"\ncodec = "{}"\n'
-# Of the rule's communicator, on each rank: two messages, and another that is no whole number of
-# words; five collectives that are coded.
+# Calls of the rule's communicator, on each rank: two messages, and another that is no whole number
+# of words; five collectives that are coded.
 MESSAGES, ODD_MESSAGES, COLLECTIVES = 2, 1, 5
-# Of one communicator: those left for what they carry, of which two differ with the rule: a
-# broadcast of integers and a sum of them; one that has a block of an odd number of bytes.
+# Calls of one communicator that are native for what they carry. Two of them differ with the rule, a
+# broadcast of integers and a sum of them; one has a block of an odd number of bytes.
 OF_INTEGERS = 3
 ALL_CALLS = "on,gatherv,alltoallv"
 

@@ -77,7 +77,7 @@ def test_the_rate_is_known_soon_where_the_first_message_opens_the_connection(
     tmp_path: Path,
 ) -> None:
     rounds = 24
-    # Of 24 messages of each rank, of which two or three fill a window.
+    # Each rank sends 24 messages, of which two or three fill a window.
     raw = over("1gbit", {}, rounds, tmp_path / "report.json")["raw_by_reason"]
     assert raw.get("the link's rate is not known", 0) <= rounds
 

@@ -64,7 +64,7 @@ def test_a_shared_buffer_defers_what_it_must(tmp_path: Path) -> None:
     assert done.code == 0, done.output + done.errors
     report = done.report
     assert report is not None
-    # Of each round's window one is in place, and it is the last to be completed.
+    # One receive of each round's window is in place, and it is the last to be completed.
     assert report["receives_in_place"] == 3
     assert report["receives_through_scratch"] == report["deferred_writes"] == 3 * 63
     assert report["decoded_messages"] == report["compressed_messages"] == 3 * 64

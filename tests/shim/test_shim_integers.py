@@ -31,7 +31,7 @@ def test_doubles_arrive_exact_and_the_report_says_why(
     why_raw = done.report["collectives"]["raw_packets_by_reason"]
     assert why_raw[WHY] > 0
     assert done.report["collectives"]["raw_packets"] == sum(why_raw.values())
-    # What one rank had a reason for others send on.
+    # Other ranks pass on raw a packet for which one rank had a reason.
     assert set(why_raw) <= {WHY, "came raw from another rank", "not tried: data declined lately"}
     assert done.report["integers"]["declined"] > done.report["raw_by_reason"][WHY]
 

@@ -81,7 +81,7 @@ def test_a_new_name_counts_for_messages_from_then_on(tmp_path: Path) -> None:
     found = rules(run(SYSTEM, tmp_path, "rename"))
     assert found["messages"]["calls"] == EACH // 2
     assert found["tensor parallel"]["calls"] == EACH + EACH // 2
-    # Of collectives the name is that of the first call.
+    # The name of collectives is that of the first call.
     assert found["gradients"]["compressed_calls"] == EACH
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.multiproc
 
 RANKS = 8
 SETTINGS = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}
-# What hydra says of a question, with -v; the value stands after the key in what ranks tell.
+# A line that hydra prints with -v for a question; in what ranks tell, a value follows the key.
 QUESTION = re.compile(r"key=thinwire\.capabilities\.\d+(?! value)\b")
 HYDRAS = [mpi for mpi in ALL if mpi.abi != "openmpi"]
 

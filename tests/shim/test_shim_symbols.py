@@ -45,7 +45,7 @@ LEFT_ALONE = {
     r"|\w*(DUP|COPY|DELETE)_FN|UNWEIGHTED|WEIGHTS_EMPTY",
 }
 
-# Where an MPI that links PMIx starts it, this rank's capabilities is published.
+# An MPI that links PMIx starts it by this call, when this rank's capabilities are published.
 OF_THE_LAUNCHER = "PMIx_Init"
 
 # For programs that bring MPI and core together themselves (thinwire_mpi.h), for the core of a

@@ -1,5 +1,5 @@
-/* What a trace and a capture are made of: messages of several sizes and types around a ring, on
- * communicators of several names, and collectives, each of which comes as it was sent. Prints "ok".
+/* Makes calls for a trace and a capture: messages of several sizes and types around a ring, on
+ * communicators of several names, and collectives. Prints "ok" if all arrive as they were sent.
  *
  * traced ROUNDS            that many rounds
  * traced ROUNDS SECONDS    then more until so many seconds have passed

@@ -76,7 +76,7 @@ static int own_variables(void) {
   return own;
 }
 
-/* What categories have are variables of the MPI's own. */
+/* Checks that the variables of categories are the MPI's own. */
 static void look_at_categories(void) {
   int categories = 0;
   MPI_T_category_get_num(&categories);

@@ -1,9 +1,9 @@
-// What the parts of the program share: where it is, values, and what is expected of them.
+// Parts that the program's files share: this rank's position, values, and checks of values.
 #pragma once
 
 #include "memory.h"
 
-// A float type and how its elements lie: `stride` apart.
+// A float type; its elements are `stride` apart.
 typedef struct Kind {
   const char* name;
   MPI_Datatype leaf, type;
@@ -18,11 +18,12 @@ extern double tolerance;
 extern const char* where;
 extern const Kind* kind;
 
-// Of `from` for `to`: exact in every float type, and so are their sums over the ranks.
+// The value that `from` has for `to`, and the sum over all ranks; both are exact in every float
+// type.
 double value(int from, int to, long at);
 double total(int to, long at);
 
-// An array of `count` elements and one more, which stays as it is.
+// An array of `count` elements and one more, which no call may change.
 void* fresh(long count);
 void write_block(void* data, long first, long count, int from, int to);
 

@@ -26,7 +26,7 @@ static void run_all(const char* name, MPI_Comm on) {
     gathers(counts[at]);
     scatters(counts[at]);
     exchanges(counts[at]);
-    // Where a rank is alone MPICH 4.0 and Open MPI 4.1 take displacements for something else.
+    // With one rank MPICH 4.0 and Open MPI 4.1 take displacements for something else.
     if (size > 1) gathers_of_lengths(counts[at]);
     if (size > 1) exchanges_of_lengths(counts[at]);
     if (counts[at] > 0) mixed_types(counts[at]);

@@ -1,4 +1,4 @@
-// Where the programs' arrays lie is for the build to say: host_memory.c, device_memory.c.
+// Memory of the programs' arrays. The build says which: host_memory.c, device_memory.c.
 #pragma once
 
 #include <stddef.h>

@@ -6,7 +6,7 @@ static double reduced(MPI_Op op, long at) {
   return op == MPI_MIN ? value(0, 1, at) : value(size - 1, 1, at);
 }
 
-// Of leaves alone: MPI knows no sum of a type with gaps.
+// Checks reductions of leaves alone: MPI knows no sum of a type with gaps.
 void reductions(long count) {
   const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX};
   for (int which = 0; which < 3; ++which) {

@@ -48,7 +48,7 @@ static void just_enough(void) {
   }
 }
 
-// Of a message that no MPI can have sent by itself before the call is over.
+// Buffers a message that no MPI can have sent by itself before the call is over.
 static void too_little(void) {
   enum { kLarge = 1 << 20 };
   int space = space_for(1);

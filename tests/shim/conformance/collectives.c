@@ -5,7 +5,7 @@
 
 enum { kCount = 300, kRanks = 3, kStride = 3 };
 
-// What rank `from` puts at `at` for rank `to`; sums of these are exact.
+// The value that rank `from` puts at `at` for rank `to`; sums of these are exact.
 static float value(int from, int to, int at) { return (float)(from * 100000 + to * 10000 + at); }
 
 static void write(float* data, int count, int from, int to) {
@@ -173,8 +173,8 @@ static void all_to_all(void) {
   CHECK(blocks_arrived(out, rank));
 }
 
-// Of each rank a block for each other one, with a type of its own, which says how far its floats
-// lie apart; a block lies before the buffer's address or behind it, and some are empty.
+// Each rank has a block for each other one, with a type of its own, which says how far its floats
+// are apart; a block lies before the buffer's address or after it, and some are empty.
 enum { kAddress = 600, kFloats = 1500 };
 static int length_between(int peer) { return kCounts[(rank + peer) % kRanks]; }
 static int stride_between(int peer, int side) { return 1 + (rank + peer + side) % kRanks; }

@@ -192,7 +192,7 @@ static void by_get_status(Array* array, int ignored) {
       CHECK(holds(array->data[at], length_of(at), at));
       if (!ignored) CHECK(is_status(&status, 0, at, length_of(at)));
     }
-    // What the program does with its buffer now is its own business.
+    // The program may do with its buffer what it likes now.
     if (at != kNull && at != kInactive) array->data[at][0] = -1;
   }
   MPI_Status statuses[kPlaces];

@@ -14,10 +14,10 @@ typedef struct Case {
   void (*run)(void);
 } Case;
 
-// What a family may need: MPI_THREAD_MULTIPLE, or minutes and gigabytes.
+// Needs of a family: MPI_THREAD_MULTIPLE, or minutes and gigabytes.
 enum { kThreadMultiple = 1, kSlow = 2 };
 
-// How MPI starts and ends around the cases of a family, and how their ranks add up failures.
+// The start and the end of MPI around the cases of a family, and how their ranks add up failures.
 typedef struct Life {
   void (*start)(void);
   int (*sum)(int failures);
@@ -39,16 +39,16 @@ typedef struct Family {
       #family_name, family_ranks, family_needs, kCases, (int)(sizeof kCases / sizeof kCases[0]), \
       NULL}
 
-// Of a family whose calls this MPI lacks.
+// A family whose calls this MPI lacks.
 #define NO_CASES(family_name) \
   const Family family_name##_family = {#family_name, 0, 0, NULL, 0, NULL}
 
-// What a case works on: a communicator of its own, a duplicate of MPI_COMM_WORLD.
+// The communicator of a case: its own, a duplicate of MPI_COMM_WORLD.
 extern MPI_Comm comm;
 extern int rank;
 extern int size;
 
-// Notes a failed condition with its place; the case goes on, because its peer waits for it.
+// Notes a failed condition with its file and line; the case goes on, because its peer waits for it.
 #define CHECK(condition) check((condition), #condition, __FILE__, __LINE__)
 void check(int holds, const char* condition, const char* file, int line);
 int failure_count(void);  // of this process, in this case
@@ -66,12 +66,12 @@ int class_of(int code);
 float* floats(int count);
 void* bytes(size_t count);
 
-// Where such arrays come from: zeroed memory, and the end of all of it.
+// Zeroed memory for such arrays, and the end of all of it.
 void* allocate(size_t count);
 void release_all(void);
 
 // Waits until the other ranks have come here too; sends of theirs before it may still be under way.
 void meet(void);
 
-// What a process does that was spawned with the argument "--child".
+// Runs a process that was spawned with the argument "--child".
 int run_child(void);

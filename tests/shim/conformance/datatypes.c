@@ -125,7 +125,7 @@ typedef struct Particle {
   double mass;
 } Particle;
 
-// Of one float type, and of several.
+// Sends structures of one float type, and of several.
 static void structs(void) {
   const int lengths[] = {3, 1, 1};
   const MPI_Aint places[] = {offsetof(Particle, place), offsetof(Particle, number),

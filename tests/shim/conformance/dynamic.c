@@ -11,7 +11,7 @@
 
 enum { kOrderTag = 9, kNoMore = -1, kLarge = 1 << 18 };
 
-// What both sides do in one case: a talk, and telling the other what was wrong.
+// Runs one case on both sides: a talk, after which each side tells the other its failures.
 static void talk(int which) {
   const int before = failure_count();
   int others = 0;

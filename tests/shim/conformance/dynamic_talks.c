@@ -1,5 +1,5 @@
-// What two worlds say to each other. Parents and children do the same at the same time; every
-// process has one partner on the other side, of the same rank, and seeds tell the sides apart.
+// Messages between two worlds. Parents and children do the same at the same time; every process has
+// one partner on the other side, of the same rank, and seeds tell the sides apart.
 #include <unistd.h>
 
 #include "dynamic.h"

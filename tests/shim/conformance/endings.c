@@ -1,4 +1,4 @@
-// What MPI_Finalize finds still under way.
+// Calls that are still under way when MPI_Finalize comes.
 #include <time.h>
 
 #include "conformance.h"

@@ -40,7 +40,7 @@ static void send_long(int tag) {
   MPI_Send(data, kCount, MPI_FLOAT, 1, tag, comm);
 }
 
-// What the call returns is not looked at: MPICH 5 takes a handler that returns for success.
+// The call's own result is not looked at: MPICH 5 takes a handler that returns for success.
 static int called(int times, int error_class) {
   return calls == times && last_class == error_class;
 }

@@ -1,4 +1,4 @@
-// Wrong arguments give the error that the MPI gives, and leave nothing behind.
+// Wrong arguments give the error that the MPI gives, and leave no trace.
 #include "conformance.h"
 
 enum { kCount = 500 };
@@ -84,7 +84,7 @@ static void uncommitted_type(void) {
   still_works();
 }
 
-// Of the world's handler, where there is no communicator to ask.
+// Calls the world's handler, as there is no communicator to ask.
 static void null_communicator(void) {
   float* data = floats(kCount);
   MPI_Status status;

@@ -54,7 +54,7 @@ static void* send_and_free(void* argument) {
 
 static void before_their_messages(void) { in_threads(kThreads, send_and_free); }
 
-// What MPI_Type_get_contents gives is a handle of its own, which its user frees.
+// The handles that MPI_Type_get_contents gives are the caller's own, which it frees.
 static MPI_Datatype inner, outer;
 
 static void* free_or_use(void* argument) {

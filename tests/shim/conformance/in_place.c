@@ -81,7 +81,7 @@ static void elements_that_interleave(void) {
   MPI_Type_free(&narrow);
 }
 
-// What only one of them has is there when that one is complete.
+// Memory that belongs to one of the overlapping receives alone is filled when that one is complete.
 static void partly_overlapping_buffers(void) {
   float* data = floats(2 * kCount);
   MPI_Request requests[3];

@@ -5,7 +5,7 @@
 
 enum { kRows = 40, kColumns = 12, kPlaces = kRows * kColumns };
 
-// Where the type's values lie, in the order in which they travel: `count` places in floats.
+// The positions of a type's values, in the order in which they travel: `count` positions in floats.
 typedef struct Layout {
   MPI_Datatype type;
   int count;
@@ -146,7 +146,8 @@ static void by_hindexed_block(void) { by(byte_blocks); }
 static void by_subarray(void) { by(inner_part); }
 static void by_resized(void) { by(resized_columns); }
 
-// What lies in both members of the structure travels twice: legal to send, not to receive.
+// Sends a structure whose members overlap: values in both members travel twice, which is legal to
+// send, not to receive.
 static void by_struct(void) {
   Layout layout = {.count = 0};
   float *data = floats(kPlaces), *packed = floats(kPlaces);

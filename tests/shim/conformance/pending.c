@@ -193,7 +193,7 @@ static void truncated_on_freed_communicator(void) {
 #define TRUNCATED_ON_FREED
 #endif
 
-// What a probe has looked at is received later, and none of it is left for the next communicator,
+// A message that a probe has seen is received later; none of it is left for the next communicator,
 // which may have the same handle.
 static void probed_then_freed(void) {
   for (int round = 0; round < 3; ++round) {

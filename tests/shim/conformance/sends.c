@@ -109,7 +109,7 @@ static void sizes(void) {
       MPI_Recv(data, most, MPI_FLOAT, 0, at, comm, &status);
       CHECK(holds(data, count, at + 1));
       CHECK(is_status(&status, 0, at, count));
-      // Nothing is written behind the message.
+      // Nothing is written after the message.
       if (count < most) CHECK(data[count] == (float)(count % 4096));
     }
   }

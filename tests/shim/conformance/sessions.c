@@ -114,7 +114,7 @@ static void several(void) {
   leave(&places[2]);
 }
 
-// What a session's communicator makes: duplicates, parts, and the communicator of one process.
+// Makes duplicates and parts of a session's communicator, and the communicator of one process.
 static void descendants(void) {
   Place place = enter("thinwire.test.descendants");
   MPI_Comm copy, reversed;

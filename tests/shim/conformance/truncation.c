@@ -1,5 +1,5 @@
-// Messages longer than their receive: an error of class MPI_ERR_TRUNCATE, and nothing written
-// behind the buffer's end.
+// Messages longer than their receive: an error of class MPI_ERR_TRUNCATE, and nothing written past
+// the buffer's end.
 #include "conformance.h"
 
 enum { kCount = 500, kCapacities = 4 };

@@ -1,5 +1,5 @@
-// What a probe must not do: receive. Sends that wait for a receive go on waiting, and a message is
-// seen before its data is here.
+// Checks that a probe does not receive: sends that wait for a receive go on waiting, and a message
+// is seen before its data is here.
 #include <time.h>
 
 #include "conformance.h"

@@ -1,5 +1,5 @@
-// What carries data beside messages, and shares nothing with them: packed data, windows,
-// partitioned messages and files. Messages travel meanwhile.
+// Calls that carry data by other means than messages, and share nothing with them: packed data,
+// windows, partitioned messages and files. Messages travel meanwhile.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

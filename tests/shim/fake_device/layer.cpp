@@ -29,7 +29,7 @@ bool is_device(const void* pointer) {
   return all != nullptr && pointer >= all->device && pointer < all->device + all->bytes;
 }
 
-// Where the bytes behind an address can be touched.
+// The address at which the bytes of `pointer` can be touched.
 char* reach(const void* pointer) {
   char* at = static_cast<char*>(const_cast<void*>(pointer));
   return is_device(pointer) ? memory()->mirror + (at - memory()->device) : at;
