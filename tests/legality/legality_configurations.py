@@ -6,7 +6,8 @@ from pathlib import Path
 
 from thinwire import codecs
 
-# What the programs' bytes and 16-bit integers are taken for: they hold anything, and come back so.
+# The policy that says what the programs' bytes and 16-bit integers are taken for: they hold
+# anything, and come back so.
 WORDS = Path(__file__).with_name("words.toml")
 
 ALL_CALLS = "on,gatherv,scatterv,alltoallv,alltoallw"
@@ -84,8 +85,8 @@ _WRITES = "its broadcast writes to the root's buffer"
 _RING = "its ring is cut by the extent of each rank's own type"
 _FREED = "persistent collectives use types that the program has freed"
 
-# What an MPI gets wrong by itself, each shown by a small program without the library. A row holds
-# for the MPIs whose names begin so; the longest one counts.
+# Faults of the MPIs themselves, each shown by a small program without the library. A row holds for
+# the MPIs whose names begin so; the longest one counts.
 LEFT_OUT: dict[str, dict[str, str]] = {
     "openmpi": {
         "persistent_collective": "came with MPI 4",

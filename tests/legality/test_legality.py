@@ -25,7 +25,7 @@ from thinwire.lab import Lab, LabUnavailable
 
 pytestmark = pytest.mark.multiproc
 
-# Of 20 seeds an MPI.
+# Rounds of 20 seeds an MPI.
 ROUNDS = 1 if "THINWIRE_TEST_BRIEF" in os.environ else 6
 ALL_SEEDS = 10_000
 RANKS = 4

@@ -1,4 +1,4 @@
-// What a seed's program is made of, as every rank draws it.
+// The parts of a seed's program, as every rank draws them.
 #pragma once
 
 #include <cstdint>

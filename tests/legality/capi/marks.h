@@ -1,4 +1,4 @@
-// What went wrong and what occurred in the seed in hand; any thread may say so.
+// The faults and features of the seed in hand; any thread may report them.
 #pragma once
 
 #include <bitset>

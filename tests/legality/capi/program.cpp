@@ -16,13 +16,13 @@ struct CommEnd {
 };
 using CommPointer = std::unique_ptr<tw_comm, CommEnd>;
 
-// What happens at one time: an operation, or one on each of two makes of communicators.
+// The operations of one time: one, or one on each of two makes of communicators.
 struct Step {
   std::vector<int> makes;
   std::uint64_t number = 0;
 };
 
-// Where a rank of the program is among the groups of a make.
+// A rank's position among the groups of a make.
 struct Seat {
   int group = 0, rank = 0, size = 0;
 };

@@ -110,7 +110,7 @@ std::uint64_t check_reduced(const Checked& with, const Array& array, const Part&
       exact = rank == 0 ? value : combine(drawn.reduction, exact, value);
       sum += std::fabs(value);
     }
-    // Of waves the sums are rounded, in the array's type and here.
+    // Sums of waves are rounded, in the array's type and here.
     const double slack = waves ? 2 * with.size * unit * sum : 0;
     const double got = read_number(drawn.dtype, array.at(part.place + at));
     wrong += !is_near(got, exact, promised + slack);

@@ -7,7 +7,7 @@
 
 namespace legality {
 
-// What a rank came to; the ranks' are compared when all have ended.
+// The result of a rank; those of all ranks are compared when all have ended.
 struct Outcome {
   bool ran = false;
   tw_status status = TW_OK;
@@ -17,7 +17,7 @@ struct Outcome {
 
 Outcome run_operation(tw_comm* comm, const Drawn& drawn, int rank, int size);
 
-// What all must hold alike they do.
+// Checks that the ranks agree in all in which they must.
 void compare_ranks(const Drawn& drawn, const std::vector<Outcome>& outcomes);
 
 }  // namespace legality

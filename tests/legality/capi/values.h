@@ -17,7 +17,8 @@ struct Content {
 std::uint64_t size_of(std::uint32_t dtype);
 void write_value(const Content& content, std::uint32_t dtype, std::uint64_t index, void* to);
 
-// Of kSmall: plus or minus 1 or 2. Sums and products of some ranks' are exact in every type.
+// A value of kSmall: plus or minus 1 or 2. Sums and products over some ranks are exact in every
+// type.
 int small_value(std::uint64_t key, std::uint64_t index);
 
 double read_number(std::uint32_t dtype, const void* from);

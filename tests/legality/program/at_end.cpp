@@ -1,5 +1,5 @@
-// What programs leave for MPI_Finalize: a callback of an attribute of MPI_COMM_SELF, in which MPI
-// still works (MPI 4.1, 11.2.4).
+// Calls that programs leave for MPI_Finalize: a callback of an attribute of MPI_COMM_SELF, in which
+// MPI still works (MPI 4.1, 11.2.4).
 #include "floats.h"
 
 namespace legality {
@@ -30,7 +30,8 @@ int do_what_is_left(MPI_Comm, int, void*, void*) {
 
 }  // namespace
 
-// What goes wrong then is said of the seed, whose line has been printed long before.
+// Leaves the seed's calls for the end. A failure then is reported for the seed, whose line has been
+// printed long before.
 void leave_for_the_end(std::uint64_t seed) {
   static int keyval = MPI_KEYVAL_INVALID;
   if (keyval == MPI_KEYVAL_INVALID) {

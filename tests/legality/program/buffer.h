@@ -39,9 +39,9 @@ class Buffer {
   // From here on the piece's first elements are these.
   void fill(const Content& content, int piece = 0) { fill(content, piece, all(piece)); }
   void fill(const Content& content, int piece, int elements);
-  // By what comes in they must become these.
+  // Sets the values that the elements must have after the receive.
   void expect(const Content& content, int piece, int elements);
-  // Of a complex number the real (0) or the imaginary `part`.
+  // The same for the real (0) or the imaginary `part` of a complex number.
   void expect_number(int piece, int element, std::int64_t value, int part = 0);
   // The element becomes the content's `number`th.
   void fill_value(int piece, int element, const Content& content, int number);
@@ -50,12 +50,12 @@ class Buffer {
   void read_only();
   void writable();
 
-  // Says what differs from what is expected, where floats may be off by `codings` times the
-  // tolerance: 0 for what no codec may have changed.
+  // Reports elements that differ from the expected ones. Floats may be off by `codings` times the
+  // tolerance: 0 for values that no codec may have changed.
   void check(Record& record, const char* what, double codings = 1) const;
-  // What the elements from `first` on hold, of all pieces, does not matter.
+  // From now on the elements from `first` on, in all pieces, may hold anything.
   void forget_from(int first);
-  // Of the values of a piece in the order in which they travel.
+  // A hash of the values of a piece in the order in which they travel.
   std::uint64_t hash_of(int piece, int elements) const;
 
  private:

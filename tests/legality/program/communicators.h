@@ -16,7 +16,8 @@ class Communicators {
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
 
-  // That of a phase, and which of several of a kind this rank is in. Null where it is in none.
+  // Picks the communicator of a phase; also tells which of several of a kind this rank is in. Null
+  // if it is in none.
   std::pair<Group, int> pick(Random& random, int phase) const;
 
  private:

@@ -20,7 +20,7 @@ Content draw_content(Random& random);
 // The bytes of one element.
 void write_value(const Content& content, int element, Base base, void* to);
 
-// Of kSmall: whole numbers whose sums over ranks are exact in any order; without zero.
+// A value of kSmall: a whole number other than zero. Sums over ranks are exact in any order.
 int small_value(const Content& content, int element);
 
 }  // namespace legality

@@ -7,7 +7,7 @@
 namespace legality {
 namespace {
 
-// What a handler of the program's own finds; an error is raised by one thread here.
+// State for a handler of the program's own; an error is raised by one thread here.
 thread_local const Group* handling = nullptr;
 thread_local int handled = 0;
 

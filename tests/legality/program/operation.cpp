@@ -170,7 +170,7 @@ void Operation::call() {
   if (drawn_.flavour != Flavour::kBlocking) give_back_early();
 }
 
-// What the call was told by arrays and types is the program's again.
+// Spoils the arrays and types that the call was given: they are the program's again.
 void Operation::give_back_early() {
   if (drawn_.counts_freed && drawn_.flavour == Flavour::kStarted) {
     for (Blocks* blocks : {&with_.sends, &with_.receives}) {
@@ -214,7 +214,7 @@ void Operation::check(Record& record) {
   if (options.lossy) compare_ranks();
 }
 
-// What all must hold alike they do, lossy or not.
+// Checks that the ranks agree in all in which they must, lossy or not.
 void Operation::compare_ranks() {
   const bool alike = drawn_.kind == kBcast || drawn_.kind == kAllgather ||
                      drawn_.kind == kAllgatherv || drawn_.kind == kAllreduce;

@@ -85,7 +85,7 @@ Plan draw_plan(const Group& group, Random random) {
   std::map<std::pair<int, int>, bool> early;
   for (int target = 0; target < group.size; ++target) {
     const bool drawn = random.chance(35), at_once = random.chance(60);
-    // Where one message follows the other a receive must not take a later one's.
+    // If messages are ordered, a receive must not take a later one's.
     const bool funnel = drawn && !plan.ordered && allowed(Feature::any_source_);
     if (funnel) funnel_in(random, plan.messages, target, tag + 60);
     for (int source = 0; source < group.size; ++source)

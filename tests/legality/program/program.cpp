@@ -30,7 +30,7 @@ std::vector<Phase> draw_last_phases(Random random) {
   return phases;
 }
 
-// What all ranks saw, in hashes of ranks and phases.
+// Hashes of all ranks' results, over ranks and phases.
 struct Sums {
   std::uint64_t all = 0, kept = 0;
   int bad = 0;

@@ -1,4 +1,4 @@
-// What holds for the whole run, and what the seed in hand has come to.
+// The options of the whole run, and the results of the seed in hand.
 #pragma once
 
 #include "mpi_header.h"
@@ -30,7 +30,7 @@ struct Options {
 };
 extern Options options;
 
-// Where the process is, for whoever is asked after a hang.
+// The seed and phase of the process, for whoever is asked after a hang.
 struct Place {
   volatile std::uint64_t seed = 0;
   volatile int phase = -1;
@@ -56,7 +56,8 @@ int complaints();
 void must(int code, const char* call);
 #define MUST(call) ::legality::must((call), #call)
 
-// What a phase has seen on this rank: two hashes, the second without what a lossy codec may change.
+// Hashes of a phase's results on this rank; the second leaves out values that a lossy codec may
+// change.
 struct Record {
   std::uint64_t all = 0, kept = 0;
   void add(std::uint64_t value) { all = mix_in(all, value), kept = mix_in(kept, value); }

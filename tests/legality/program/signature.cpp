@@ -17,7 +17,7 @@ int draw_units(Random& random) {
   return factor * random.between(2000, 3000);
 }
 
-// What an MPI moves at once, in any collective too.
+// Bytes that an MPI moves at once, in any collective too.
 constexpr int kPiece = 512;
 
 int bytes_of(const std::vector<Base>& unit) {

@@ -48,7 +48,7 @@ class Type {
   bool owned_;
 };
 
-// What travels: `unit`, over and over.
+// The elements of a message: `unit`, over and over.
 struct Signature {
   std::vector<Base> unit;
   int units = 0;
