@@ -20,7 +20,7 @@ enum { COUNT = 4096, RANKS = 2 };
     }                                                                              \
   } while (0)
 
-/* Zeroed memory with a page behind it that nobody may touch. */
+/* Zeroed memory with a page after it that nobody may touch. */
 static void* before_the_edge(size_t bytes) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char* const pages =

@@ -13,7 +13,7 @@ from test_abi import BUILD, TODAY, declarations
 
 ROOM = 1 << 16
 NO_SIZES = [0, 4, 12, 4104, 0xFFFFFFFF]
-# What the header leaves undefined: memory that is not what it is said to be.
+# Calls whose wrong use the header leaves undefined: memory that is not what it is said to be.
 NOT_A_HANDLE = {"tw_scratch_release", "tw_copy_finish"}
 CRASH = 70
 MADE = {"tw_codec", "tw_policy", "tw_comm", "tw_costs", "tw_layout", "tw_chooser"}
