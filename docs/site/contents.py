@@ -111,6 +111,7 @@ OF_PAGES = {
         "never-lose",
         "codecs-on-cpus",
         "codecs-on-gpus",
+        "conformance",
         "*",
         folder="docs/results",
     ),
