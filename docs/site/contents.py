@@ -92,6 +92,7 @@ OF_PAGES = {
         "CONTRIBUTING",
         "docs/style",
         "tests/README",
+        "bench/results/README",
         "shim/mpi/README",
         "shim/nccl/README",
         "third_party/README",
