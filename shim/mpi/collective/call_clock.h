@@ -1,6 +1,9 @@
-// Times a blocking collective that its kind wants timed, from when all ranks have come to it until
-// all have done it: a root that goes ahead of the others would tell how long they take to fill a
-// buffer.
+// The clock of a blocking collective that is timed: in a timing round some calls of a kind run raw
+// and others compressed, and their times decide how later ones run.
+//
+// A time begins when all ranks have come to the call and ends when all have done it, by barriers
+// before and after it. Without these, a root that goes ahead of the others would measure how long
+// they take to fill a buffer.
 #pragma once
 
 #include <chrono>
@@ -11,7 +14,8 @@
 
 namespace thinwire::mpi {
 
-// The clock of one call, around the MPI's own or the library's.
+// The clock of one call, made before it and stopped after it, whether the MPI or the library
+// carries the call out. Does nothing unless set() is called.
 class CallClock {
  public:
   CallClock() = default;
@@ -19,21 +23,24 @@ class CallClock {
   CallClock(const CallClock&) = delete;
   CallClock& operator=(const CallClock&) = delete;
 
-  // The call is to be timed; `own` is the communicator that the program knows nothing of.
+  // Has the call timed for `of`, as a compressed one if `is_coded`. Barriers go over `own`, the
+  // communicator that the program knows nothing of. All ranks must set the clock for the same
+  // calls.
   void set(MPI_Comm own, choose::CallKind& of, bool is_coded) {
     own_ = own;
     of_ = &of;
     is_coded_ = is_coded;
   }
 
-  // How the call ended. If ranks died or the communicator was revoked nothing is timed: others may
-  // wait for this rank to say so, and not come to the end.
+  // Takes the call's result and returns it. After a loss of ranks or a revocation the call is not
+  // timed: another rank may wait for this one's report of it, and never come to the barrier at the
+  // end.
   int ended(int error) {
     if (error != MPI_SUCCESS && of_ != nullptr && is_of_lost_ranks(error)) of_ = nullptr;
     return error;
   }
 
-  // Both are collective where the call is timed, which it is on all ranks, and nothing elsewhere.
+  // Collective over `own` if the clock is set.
   void start() {
     if (of_ != nullptr) [[unlikely]]
       begin();
