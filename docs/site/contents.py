@@ -64,6 +64,8 @@ OF_PAGES = {
         "docs/reference/settings",
         "docs/reference/mpi",
         "docs/reference/nccl",
+        "docs/reference/pytorch",
+        "docs/reference/collectives",
         "docs/reference/report",
         "docs/reference/lines",
         "docs/reference/trace",
