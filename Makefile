@@ -30,7 +30,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
+        tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel release bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -42,6 +42,7 @@ help:
 	@echo "make torch    the PyTorch that tests/torch runs on, in an environment of its own (5 GB)"
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make wheel    wheels for other machines, in dist"
+	@echo "make release  check the tree, build the wheels, and say how to tag it"
 	@echo "make bench    codec and message benchmarks"
 	@echo "make docs     the documentation as a site, in build/site; builds nothing else"
 	@echo "make format   format by machine"
@@ -264,6 +265,9 @@ wheel: $(VENV)/.test
 	if command -v aarch64-linux-gnu-g++ >/dev/null; then \
 	  $(BIN)/python tools/make_wheel --aarch64 --output dist/aarch64; \
 	fi
+
+release: $(VENV)/.test
+	$(BIN)/python tools/release
 
 bench: build
 	$(BIN)/thinwire bench codec

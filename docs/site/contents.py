@@ -71,6 +71,7 @@ OF_PAGES = {
         "docs/reference/trace",
         "docs/reference/measure",
         "docs/reference/limits",
+        "docs/reference/compatibility",
         "docs/reference/command-line",
         "docs/reference/c",
         "docs/reference/cpp",
