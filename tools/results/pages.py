@@ -40,6 +40,7 @@ class Page:
         self.files = {path.name: rows_of(path, self.runs) for path in folder.glob("*.csv")}
         self.used: set[tuple[str, str]] = set()
         self.said: list[Run] = []  # of the table above
+        self.shown: set[str] = set()  # runs of which a table or a chart has rows
 
     def made(self) -> dict[Path, str]:
         """The page and its charts, by their paths."""
@@ -56,6 +57,7 @@ class Page:
             if spec is None:
                 raise BadData(f"{self.folder.name}/page.toml describes no {kind} `{name}`")
             rows = self.rows(spec)
+            self.shown |= {row["run"] for row in rows}
             if kind == "table":
                 return "\n".join([*tables.as_markdown(spec, rows), "", self.caption(spec, rows)])
             path = results / "charts" / f"{self.folder.name}-{name}.svg"
@@ -86,13 +88,13 @@ class Page:
         return f"{'The same' if same else heads} ([{many}]({where}))."
 
     def commands(self) -> str:
-        """The commands of the runs in one block, which can be copied; the rest is in the data."""
+        """The commands of the runs that are shown, in one block; the rest is in the data."""
         made = ["```sh"]
-        for run in self.runs.values():
-            if run.command:
+        for name, run in self.runs.items():
+            if run.command and name in self.shown:
                 made += [f"# {run.date}, {run.commit}", *run.command.splitlines()]
         words = f"../../{self.folder.relative_to(self.root)}/runs.toml"
-        more = f"How each run was made, those without a command too: [runs.toml]({words})."
+        more = f"How each was made, and the runs of rows that are linked alone: [runs.toml]({words})."
         return "\n".join([*made, "```", "", more])
 
     def complain(self) -> None:
