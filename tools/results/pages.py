@@ -94,7 +94,7 @@ class Page:
             if run.command and name in self.shown:
                 made += [f"# {run.date}, {run.commit}", *run.command.splitlines()]
         words = f"../../{self.folder.relative_to(self.root)}/runs.toml"
-        more = f"How each was made, and the runs of rows that are only linked: [runs.toml]({words})."
+        more = f"How each was made, and runs of rows that are only linked: [runs.toml]({words})."
         return "\n".join([*made, "```", "", more])
 
     def complain(self) -> None:
