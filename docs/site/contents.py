@@ -66,6 +66,8 @@ OF_PAGES = {
         "docs/reference/nccl",
         "docs/reference/pytorch",
         "docs/reference/collectives",
+        "docs/reference/stream",
+        "docs/reference/policy",
         "docs/reference/report",
         "docs/reference/lines",
         "docs/reference/trace",
