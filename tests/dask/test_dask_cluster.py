@@ -151,7 +151,7 @@ def test_counters_reach_the_scheduler(client: Client) -> None:
 
 
 def test_without_the_plugin_again(client: Client) -> None:
-    """The last test: workers send plain arrays, and decode what comes."""
+    """The last test: workers send raw arrays, and decode what comes."""
     client.unregister_worker_plugin("thinwire")
     counts(client, "one")
     assert moved(client, "f8", "one", "two")

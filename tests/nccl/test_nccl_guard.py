@@ -10,7 +10,7 @@ from test_nccl_shim import PROGRAMS, SHIM, run
 
 pytestmark = pytest.mark.multiproc
 
-# A probation times so many calls of each way.
+# A timing round times so many calls of each way.
 TIMED = 8
 COLLECTIVES = ("AllGather", "AllReduce", "Broadcast", "ReduceScatter")
 

@@ -26,10 +26,10 @@ def encode(
     context: Mapping[str, Any] | None,
 ) -> Any:
     """The frame of `array` (bytes, or a `Frame` on its GPU) for the connection of `context`, None
-    where it goes plain.
+    where it goes raw.
 
     `floats` makes the array that is coded of it: contiguous, of `dtype`, which is None for types
-    that are not compressed. Never raises: what fails goes plain, and is told once.
+    that are not compressed. Never raises: what fails goes raw, and is told once.
     """
     now = setting.current()
     if now is None or not handshake.is_transfer(context):
@@ -47,7 +47,7 @@ def encode(
             return None
         return _coded(now, what, spec, floats())
     except Exception as error:  # noqa: BLE001, the array is at stake, and stock Dask sends it
-        _tell_once(f"an array of {what.dtype} goes plain: {error}")
+        _tell_once(f"an array of {what.dtype} goes raw: {error}")
         counters.count_plain(nbytes, "failed")
         return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from thinwire.dask.link import watch
 
-# Why transfers that are timed go plain (guard.py).
+# Why transfers that are timed go raw (guard.py).
 TIMED = "being timed, plain and compressed"
 SLOWER = "faster plain, as timed"
 

@@ -1,6 +1,6 @@
 """Whether transfers of one kind of array are faster compressed: as timed, not as predicted.
 
-In timing rounds transfers take turns, compressed and plain; what was faster holds for the following
+In timing rounds transfers take turns, compressed and raw; what was faster holds for the following
 ones, and is timed again later (`thinwire.choose`). This file has no clock and no thread:
 transfers.py drives it.
 """
@@ -21,7 +21,7 @@ _log = logging.getLogger("thinwire.dask")
 
 @dataclass(frozen=True)
 class Paces:
-    """Seconds a byte of the arrays, of compressed and of plain transfers."""
+    """Seconds a byte of the arrays, of compressed and of raw transfers."""
 
     compressed: float
     plain: float

@@ -56,7 +56,7 @@ def peer_decodes(context: Mapping[str, Any]) -> bool:
 
 
 def on_same_host(context: Mapping[str, Any]) -> bool:
-    """Whether both ends have one address; in doubt they have, and arrays stay plain."""
+    """Whether both ends have one address; in doubt they have, and arrays stay raw."""
     try:
         return _same(context["sender"]["address"], context["recipient"]["address"])
     except (KeyError, OSError, ValueError, TypeError):

@@ -1,7 +1,7 @@
 """How fast the network takes bytes, as the kernel sees it: what connections have had acknowledged,
 by the time in which they had bytes under way (TCP_INFO of Linux). Time in which the receiver or
 this process was the slow one is left out. Coding is not in it, so it holds for arrays that travel
-compressed as for plain ones.
+compressed as for raw ones.
 """
 
 import math
@@ -59,7 +59,7 @@ class Watch:
         """To be called every SAMPLE_MILLISECONDS, on the event loop.
 
         Connections that are busy at once share the link: their bytes are added, and the time is
-        that of the busiest. Where they took turns the rate comes out too high, and arrays go plain.
+        that of the busiest. Where they took turns the rate comes out too high, and arrays go raw.
         """
         moved = {True: 0.0, False: 0.0}
         longest = {True: 0.0, False: 0.0}

@@ -20,8 +20,8 @@ class ThinwirePlugin(WorkerPlugin):
     `codec` is lossless: "auto", "lossless", a spec, or "off", by which only arrays travel
     compressed that `thinwire.dask.lossy` has marked. `policy`, the path of a file of rules
     (docs/guide/policy.md), names codecs by type and size; its operation is "send". Arrays of fewer
-    bytes than `min_bytes` go plain. An array is compressed where encoding, sending the frame and
-    decoding take less time than sending it plain, by the codec's speed and the network's rate, both
+    bytes than `min_bytes` go raw. An array is compressed where encoding, sending the frame and
+    decoding take less time than sending it raw, by the codec's speed and the network's rate, both
     observed; `link` ("10gbit", or bytes per second) states the rate instead. Where that says so,
     transfers are timed both ways, and the faster one stays. `same_host` compresses between workers
     of one host, too. `force`, or THINWIRE_FORCE=1 of a worker, leaves weighing and timing out, for
@@ -29,7 +29,7 @@ class ThinwirePlugin(WorkerPlugin):
 
     What is not given is taken from Dask's configuration (`thinwire.codec`, `thinwire.min-bytes`,
     `thinwire.link`, `thinwire.same-host`, `thinwire.force`, `thinwire.policy`), where the plugin is
-    made. Workers without Thinwire get, and send, plain arrays. Raises ValueError or ThinwireError
+    made. Workers without Thinwire get, and send, raw arrays. Raises ValueError or ThinwireError
     for a setting that is wrong.
     """
 
@@ -100,7 +100,7 @@ def restore(words: dict[str, Any]) -> WorkerPlugin:
         plugin = ThinwirePlugin.__new__(ThinwirePlugin)
         plugin._words, plugin._setting = words, setting.make(**words)
     except Exception as error:  # noqa: BLE001, whatever is wrong here, the worker goes on without
-        _log.warning("thinwire.dask: this worker sends plain arrays: %s", error)
+        _log.warning("thinwire.dask: this worker sends raw arrays: %s", error)
         return WorkerPlugin()
     return plugin
 
@@ -108,12 +108,12 @@ def restore(words: dict[str, Any]) -> WorkerPlugin:
 def enable(codec: str | None = None, **words: Any) -> None:
     """For a process that is no worker, as a client that gathers and scatters directly: sends and
     takes compressed arrays from now on, on new connections. Arguments as of ThinwirePlugin. Only
-    workers observe the network: without `link=` a client sends plain arrays."""
+    workers observe the network: without `link=` a client sends raw arrays."""
     _begin(None, ThinwirePlugin(codec, **words)._setting)
 
 
 def disable() -> None:
-    """Ends what `enable` began: this process sends plain arrays, and still decodes."""
+    """Ends what `enable` began: this process sends raw arrays, and still decodes."""
     setting.let_go(None)
 
 
@@ -132,7 +132,7 @@ async def dask_setup(worker: Any) -> None:
     try:
         plugin = ThinwirePlugin()
     except FileNotFoundError as error:
-        _log.warning("thinwire.dask: this worker sends plain arrays: %s", error)
+        _log.warning("thinwire.dask: this worker sends raw arrays: %s", error)
         return
     await worker.plugin_add(plugin=plugin, name=plugin.name)
 

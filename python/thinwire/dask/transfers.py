@@ -60,7 +60,7 @@ class Transfer:
         self._bytes += nbytes
 
     def why_plain(self, guard: Guard, link: float) -> str:
-        """Why an array of the guard's kind goes plain, whatever it is; "" for nothing."""
+        """Why an array of the guard's kind goes raw, whatever it is; "" for nothing."""
         is_new = guard not in self._met
         self._met.add(guard)
         return "" if guard in self._seats else guard.why_plain(is_new, link)
