@@ -68,6 +68,7 @@ OF_PAGES = {
         "docs/reference/collectives",
         "docs/reference/stream",
         "docs/reference/policy",
+        "docs/reference/dask",
         "docs/reference/report",
         "docs/reference/lines",
         "docs/reference/trace",
