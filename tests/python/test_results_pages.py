@@ -50,7 +50,8 @@ def folder(at: Path, **other: str) -> Path:
     made = at / "bench" / "results" / "times"
     made.mkdir(parents=True)
     for name, text in zip(NAMES, (RUNS, ROWS, SPEC, TEXT), strict=True):
-        (made / name).write_text(other.get(name.partition(".")[0], text))
+        changed = text if name == "page.md.in" else other.get(name.partition(".")[0], text)
+        (made / name).write_text(changed)
     return made
 
 
@@ -64,6 +65,15 @@ def test_a_page_has_table_chart_machine_and_command(tmp_path: Path) -> None:
     assert "2026-11-26, a machine, abc: every row ([data](../../bench/results/times/times" in page
     assert "![How long?](charts/times-slow.svg)" in page and "true --again" in page
     assert all(len(line) <= 100 for line in page.splitlines() if not line.startswith("|"))
+
+
+def test_a_chart_without_a_table_says_the_machine(tmp_path: Path) -> None:
+    alone = SPEC.replace("[chart.slow]", "[chart.slow]\nalone = true")
+    page = pages.Page(folder(tmp_path, page=alone), tmp_path).made()[
+        tmp_path / "docs/results/times.md"
+    ]
+    assert page.count("2026-11-26, a machine, abc: every row") == 1
+    assert page.index("a machine") < page.index("| link |") < page.index("The same ([data]")
 
 
 def test_a_table_of_many_runs_says_from_when_to_when(tmp_path: Path) -> None:

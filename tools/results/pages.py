@@ -62,7 +62,8 @@ class Page:
                 return "\n".join([*tables.as_markdown(spec, rows), "", self.caption(spec, rows)])
             path = results / "charts" / f"{self.folder.name}-{name}.svg"
             found[path] = charts.as_svg(spec, rows)
-            return f"![{spec['title']}](charts/{path.name})"
+            picture = f"![{spec['title']}](charts/{path.name})"
+            return f"{picture}\n\n{self.caption(spec, rows)}" if "alone" in spec else picture
 
         page = MARK.sub(put, self.text)
         self.complain()
