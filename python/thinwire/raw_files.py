@@ -6,7 +6,7 @@ import numpy as np
 
 from thinwire import dtypes
 
-# First bytes of files of other kinds. Four bytes and more: raw values hardly ever do.
+# The first bytes of files of other kinds, four or more: raw values hardly ever begin so.
 _BEGINNINGS = {
     b"\x93NUMPY": "a .npy file: write its values by numpy's tofile()",
     b"PK\x03\x04": "a .npz or zip file: write the values of an array in it by numpy's tofile()",
@@ -27,8 +27,8 @@ _BEGINNINGS = {
 
 
 def read(path: Path, dtype: str) -> np.ndarray:
-    """The little-endian values of a file or a pipe, as one line. ValueError where they are no whole
-    number, or where the file has a header; as "bytes" any file is what it is."""
+    """The little-endian values of a file or a pipe, as one line. Raises ValueError if they are
+    no whole number, or if the file has a header; as "bytes" any file is taken."""
     data = path.read_bytes()
     if dtype != "bytes":
         for beginning, what in _BEGINNINGS.items():

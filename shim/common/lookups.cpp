@@ -20,7 +20,7 @@ using thinwire::shim::Dlsym;
 #define THINWIRE_OF_ASSEMBLY __attribute__((visibility("hidden"), used))
 
 extern "C" {
-// Not null once the function below has returned.
+// Not null after the function below has returned.
 THINWIRE_OF_ASSEMBLY Dlsym thinwire_next_dlsym = nullptr;
 THINWIRE_OF_ASSEMBLY Answer thinwire_look_up(void* handle, const char* name);
 }

@@ -11,7 +11,7 @@ namespace thinwire::capi {
 // The function is `interrupted` of tw_comm_options.
 using Interrupted = tw_status (*)(void* context);
 
-// The same transport, which asks `interrupted` now and then while it is idle. Once that returns an
+// The same transport, which asks `interrupted` now and then while it is idle. After that returns an
 // error, the transport fails with it.
 std::unique_ptr<transport::Transport> interruptible(std::unique_ptr<transport::Transport> transport,
                                                     Interrupted interrupted, void* context);

@@ -13,7 +13,7 @@ class Guard {
 
   // Whether to code a message that is predicted to take so long raw, and coded at the most that can
   // be hoped for. Starts only for a clear gain and stops at the first loss. Where it does not pay,
-  // a message is tried all the same once the raw ones before it have paid for that.
+  // a message is tried all the same after the raw ones before it have paid for that.
   bool takes(double raw_seconds, double coded_seconds);
 
   // An attempt took `seconds` to encode what was predicted at `predicted` by the measured cost,

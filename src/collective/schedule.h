@@ -35,8 +35,8 @@ constexpr bool is_message(Action action) {
   return is_send(action) || action == Action::kReceive || action == Action::kReceiveValues;
 }
 
-// One step of one rank. A step may run once all earlier ones that touch the same values, scratch or
-// slot have, unless both only read; messages to or from one peer are posted in the order of the
+// One step of one rank. A step may run after all earlier ones that touch the same values, scratch
+// or slot have, unless both only read; messages to or from one peer are posted in the order of the
 // steps. What reads a slot also reads the values that it was encoded from: a packet that stayed raw
 // is not copied, so those values stay as they are until the slot's last reader has run. Only the
 // slot's own decoding may replace them.

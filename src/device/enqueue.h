@@ -1,4 +1,4 @@
-// Small work in stream order. Each returns once it is enqueued, waits for nothing, and may be
+// Small work in stream order. Each returns after it is enqueued, waits for nothing, and may be
 // captured into a graph. The stream's device is the thread's current one (ContextGuard).
 #pragma once
 

@@ -16,7 +16,7 @@ struct WorkStreamState;
 
 // A work stream of one device, on loan to one thread. While it is held, its device is the thread's
 // current one; what was current before is so again afterwards. It goes back, and with it the memory
-// that it borrowed, once its work is over: where nobody has waited for the end, whoever lets go of
+// that it borrowed, after its work is over: where nobody has waited for the end, whoever lets go of
 // it does.
 class WorkStream {
  public:

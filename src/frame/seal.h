@@ -1,4 +1,4 @@
-// Completing a header once the body's size is known, on the host or on the device; spec/frame.md.
+// Completing a header after the body's size is known, on the host or on the device; spec/frame.md.
 #pragma once
 
 #include <cstdint>

@@ -88,7 +88,7 @@ Choice plan_message(const codec::Spec& spec, const Settings& settings, const Fac
   choice.raw_seconds = bytes / settings.link_bytes_per_second;
   choice.least_ratio =
       codec_seconds < choice.raw_seconds ? 1 / (1 - codec_seconds / choice.raw_seconds) : 0;
-  // Nobody knows yet what auto will make of the data; it asks for least_ratio once it does.
+  // Nobody knows yet what auto will make of the data; it asks for least_ratio after it does.
   const double ratio = is_auto ? kHopedRatio : cost.ratio;
   choice.compressed_seconds = codec_seconds + choice.raw_seconds / ratio;
   if (settings.force) {

@@ -64,7 +64,7 @@ Status open_mailbox(void* memory, std::uint64_t bytes);
 // Whether it is one.
 bool is_mailbox(const void* memory);
 
-// The host's side; never waits. Of either way: the chunk that is under way, if any (none once the
+// The host's side; never waits. Of either way: the chunk that is under way, if any (none after the
 // mailbox was aborted); and that the host is done with it, kInvalidArgument where none is.
 bool under_way(const Mailbox& mailbox, const MailboxWay& way, MailChunk* chunk);
 Status finish_chunk(MailboxWay& way);

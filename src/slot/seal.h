@@ -15,7 +15,7 @@ struct DeviceSlot {
   std::uint64_t* outcome = nullptr;  // of its coding (device/outcome.h)
 };
 
-// A slot to be sealed once its frame is encoded: the header is written, and the values are brought
+// A slot to be sealed after its frame is encoded: the header is written, and the values are brought
 // out by the mailbox where the frame does not fit. Where one of `before` is an error, they are
 // lost.
 struct ToSeal {

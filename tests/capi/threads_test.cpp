@@ -171,7 +171,7 @@ TEST(Threads, TwoOnOneEndAreAnError) {
     }
     return status;
   };
-  // One of the two waits for rank 1, which comes once the other one has been refused.
+  // One of the two waits for rank 1, which comes after the other one has been refused.
   std::atomic<int> refused = 0;
   std::vector<std::thread> two;
   for (int number = 0; number < 2; ++number) {

@@ -84,7 +84,7 @@ TEST(MessageLag, ThreadsFindWhatIsFaster) {
   }
 }
 
-// Timing rounds begin once it is known how many messages are in flight.
+// Timing rounds begin after it is known how many messages are in flight.
 TEST(MessageLag, NothingIsTriedBeforeAMessageIsComplete) {
   MessageKind of(false);
   std::uint64_t step = 0;

@@ -1,5 +1,5 @@
 // Compressed calls on memory that NCCL has allocated or that is registered with it: gathers and
-// sums, in place and not, before and after it is registered, and once it no longer is. Knows
+// sums, in place and not, before and after it is registered, and after it no longer is. Knows
 // nothing of Thinwire and checks all values. Prints "ok".
 #include <cstdio>
 #include <cstdlib>

@@ -63,7 +63,7 @@ class Room {
 // Changes a message, the given one of those from a rank to another, in host memory.
 using Change = std::function<void(MutableByteView message, int from, int to, int number)>;
 
-// Messages between the ranks: copies on the stream, once both ends have been posted.
+// Messages between the ranks: copies on the stream, after both ends have been posted.
 struct Board {
   struct Posted {
     const std::byte* from;

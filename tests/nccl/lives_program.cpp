@@ -83,7 +83,7 @@ class Gathers {
     return after(comm_, ncclAllGather(mine_, all_, kCount, ncclFloat32, comm_, stream_));
   }
 
-  // Once the stream has come past.
+  // After the stream has come past.
   void check(Values values, int call, const std::string& what) const {
     for (int rank = 0; rank < ranks_; ++rank) {
       const std::vector<float> theirs = values(rank, call);

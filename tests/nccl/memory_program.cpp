@@ -1,7 +1,7 @@
 // An NCCL program during which memory runs out on the last rank. Every call must succeed, with the
 // right values. Prints "ok".
 //
-// memory_program groups   groups of six calls; nothing is left once the first ones have been made
+// memory_program groups   groups of six calls; nothing is left after the first ones have been made
 // memory_program little   the same, where from the start there is memory for one call alone
 // memory_program returns  nothing is left from the start, and after a while there is memory again
 // memory_program streams  nothing is left of the device's; then calls come on a second stream while

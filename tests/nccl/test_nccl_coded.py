@@ -408,7 +408,7 @@ def test_a_coded_call_costs_the_host_little() -> None:
     assert float(whole) - float(below) < 1000
 
 
-# Calls enough that some are left once the ranks of a busy machine have agreed.
+# Calls enough that some are left after the ranks of a busy machine have agreed.
 @pytest.mark.parametrize("words", [("6000",), ("6000", "stays")])
 def test_a_rank_may_end_before_others_have_made_their_last_call(
     words: tuple[str, ...], tmp_path: Path

@@ -33,7 +33,7 @@ void use_gpu(int number);
 void write(void* to, const void* from, std::size_t bytes);
 void read(void* to, const void* from, std::size_t bytes);
 
-// By the stream, once it comes to it; `from` stays as it is until then.
+// By the stream, after it comes to it; `from` stays as it is until then.
 void write_in_order(void* to, const Bytes& from, cudaStream_t stream);
 
 // Enqueues some work that nobody looks at.

@@ -45,7 +45,7 @@ LINES_EXPECTED = {
     (configuration, "truncation"): "compressed messages were sent and"
     for configuration in SHRINKING
 }
-# MPICH 5 says that a send it refused succeeded, once the program's error handler has returned.
+# MPICH 5 says that a send it refused succeeded, after the program's error handler has returned.
 LINES_EXPECTED |= {
     (configuration, "error_handlers"): "compressed messages were sent and"
     for configuration in SHRINKING

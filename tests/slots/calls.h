@@ -123,7 +123,7 @@ class CaseOnRank {
 
   tw_stream_call call(std::uint64_t number, const Mailbox& mailbox, Stream& stream) const;
 
-  // Once the stream has come past: the result, and that nothing else was written.
+  // After the stream has come past: the result, and that nothing else was written.
   tw_stream_report expect() const;
 
  private:

@@ -16,7 +16,8 @@ from worker_process import WorkerProcess
 
 # A process that ends by itself is started again so often, in all.
 RESTARTS = 20
-# Seconds that a process may take to end: once it has closed its pipe, and once it was told to stop.
+# Seconds that a process may take to end after it has closed its pipe, and after it was told to
+# stop.
 END_SECONDS = 5
 STOP_SECONDS = 6
 

@@ -17,7 +17,7 @@ from thinwire.codec import Codec
 
 NATIVE = "native"
 THRESHOLD = 64 * 1024
-# Stands for the time that a message needs whatever its size.
+# A size whose time is that which a message needs whatever its size.
 STARTUP_BYTES = 8
 SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time limit alone
 
@@ -26,7 +26,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class Session:
-    """What is run over each link. `values` are the fp32 values that messages are cut from, as
+    """The runs made over each link. `values` are the fp32 values that messages are cut from, as
     many as the largest of `sizes` (bytes) holds."""
 
     program: Path
@@ -59,7 +59,7 @@ class Runs:
 
 
 def expect_all(session: Session) -> dict[tuple[str, int], Expected]:
-    """What each (spec, message size) should come to, the codecs measured now."""
+    """The figures expected of each (spec, message size), from codecs measured now."""
     return {
         (codec.spec, size): expect(codec, session.values[: size // 4], THRESHOLD)
         for codec in session.codecs
@@ -70,7 +70,7 @@ def expect_all(session: Session) -> dict[tuple[str, int], Expected]:
 def run_link(place: Place, session: Session) -> dict[str, Runs]:
     """Runs every case over one link, NATIVE and each codec's spec, a round of all after another.
 
-    A case that fails is left out of the other rounds. BenchError where nothing can run.
+    A case that fails is left out of the other rounds. Raises BenchError if nothing can run.
     """
     cases: dict[str, Codec | None] = {NATIVE: None, **{c.spec: c for c in session.codecs}}
     runs = {case: Runs() for case in cases}
@@ -114,13 +114,14 @@ def run_once(
     spec: str | None = None,
     shim_options: Sequence[str] = (),
 ) -> None:
-    """Adds one round to `runs`: of the program as it is, or under the shim with `spec`.
+    """Adds one round to `runs`: native, or under the shim with `spec`.
 
     `data` holds the session's values, in a folder for files of this run; `memory` is where the
-    program keeps its messages. Raises BenchError where the program does not run.
+    program keeps its messages. Raises BenchError if the program does not run.
     """
     sizes = [STARTUP_BYTES, *session.sizes]
-    # The second burst makes up for what the first lets through at full speed.
+    # Bytes sent before each timed message, which use up two bursts: the second makes up for the one
+    # that was let through at full speed.
     filler = 2 * place.burst_bytes
     options = {
         "--sizes": ",".join(str(size) for size in sizes),

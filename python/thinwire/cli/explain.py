@@ -107,7 +107,7 @@ def explain(
         price = explainer.by_file(data, call) if data else explainer.by_table_or_measuring(call)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    # In MPI programs the threshold is of a rank's block where there are blocks.
+    # In MPI programs the threshold is that of one rank's block, if the operation has blocks.
     least = parse_size(threshold)
     of_all = least * ranks if operation in OF_BLOCKS else least
     settings = PlanSettings(of_all, same_node, rate)

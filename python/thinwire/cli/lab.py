@@ -24,7 +24,7 @@ app = typer.Typer(
 
 # EX_UNAVAILABLE of sysexits.h: scripts can tell it from the command's own failure.
 UNAVAILABLE = 69
-# Time that the other processes of a job get to end by themselves, once one has failed.
+# Time in which the other processes of a job may end by themselves after one has failed.
 GRACE_SECONDS = 5
 
 Hosts = Annotated[int, typer.Option(min=1, help="Number of hosts.")]
@@ -203,7 +203,7 @@ def _say_link(lab: Lab) -> None:
 
 
 def _say_gpus(lab: Lab) -> None:
-    """One line where hosts have GPUs, none where there are none to speak of."""
+    """Says in one line which hosts have which GPUs; nothing if there are none."""
     dealt = zip(lab.host_names(), lab.gpus(), strict=True)
     words = [f"{','.join(gpus)} on {name}" for name, gpus in dealt if gpus]
     if words:

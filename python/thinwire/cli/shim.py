@@ -30,7 +30,7 @@ MpiOption = Annotated[
 
 
 class Kind(StrEnum):
-    """What there are preload libraries for."""
+    """The kinds of preload libraries."""
 
     MPI = "mpi"
     NCCL = "nccl"
@@ -48,7 +48,7 @@ def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None)
 
 
 def nccl_library() -> Path:
-    """The preload library for NCCL programs; exits with the reason where there is none."""
+    """The preload library for NCCL programs; exits with the reason if there is none."""
     try:
         return library_path(NCCL_SHIM)
     except FileNotFoundError as error:
@@ -62,8 +62,8 @@ def has_nccl_library() -> bool:
 def chosen(
     asked: str | None, programs: Sequence[Program | None], launcher: Launcher | None
 ) -> Choice:
-    """What was asked for, else what the programs and the launcher are of; where these leave it
-    open, what the `mpirun` on PATH is of."""
+    """The MPI that was asked for, else that of the programs and the launcher; if these leave it
+    open, that of the `mpirun` on PATH."""
     if asked is not None:
         return Choice(asked)
     clear = any(program is not None and len(program.mpis) <= 1 for program in programs)
@@ -73,7 +73,7 @@ def chosen(
 
 
 def path_launcher() -> Launcher:
-    """The launcher that a plain `mpirun` or `mpiexec` is; refused where these are of two MPIs."""
+    """The launcher that `mpirun` or `mpiexec` on PATH is; raises Refused if they are of two MPIs."""
     found = on_path()
     if not found:
         raise Refused(

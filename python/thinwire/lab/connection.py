@@ -12,7 +12,7 @@ from typing import Any
 from .errors import LabError, LabUnavailable
 from .serve import COUNTERS, KEEP, SET_LINK
 
-# Time that a lab's process gets to end by itself once its owner has hung up.
+# Time that a lab's process gets to end by itself after its owner has hung up.
 _SECONDS_TO_END = 1.5
 _START = Path(__file__).with_name("start_lab_process.py")
 

@@ -12,7 +12,8 @@ import socket
 import sys
 import time
 
-# The repeated block's length divides no buffer's, so that swapped parts would show.
+# The length of a block that is repeated; no buffer's length is a multiple of it, so that parts in
+# the wrong order would show.
 _BLOCK_BYTES = 65521
 _SEED = 20261
 

@@ -12,9 +12,10 @@ from .program import interpreter_of, is_python, libraries_of
 from .run_and_read import answer_of
 
 _SONAME = "libnccl.so.2"
-# As NCCL says it when it starts.
+# The text that NCCL prints when it starts.
 _VERSION = re.compile(rb"NCCL version \d+\.\d+\.\d+")
-# Launchers of training programs, and modules that they are: ranks inherit their environment.
+# Launchers of training programs, each with the modules that are the same program. Ranks inherit a
+# launcher's environment.
 _LAUNCHERS = {
     "torchrun": ("torch.distributed.run", "torch.distributed.launch"),
     "accelerate": ("accelerate.commands.launch", "accelerate.commands.accelerate_cli"),
@@ -22,7 +23,8 @@ _LAUNCHERS = {
 }
 # Python's options that take the next word.
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-# Modules that have NCCL in them, or bring it in when they are imported. Nothing is imported.
+# Finds the library file in packages that hold NCCL, or that load it when they are imported. Nothing
+# is imported.
 _FIND_NCCL = (
     "import importlib.util\n"
     "for name, file in ('nvidia', 'nccl/lib/libnccl.so.2'), ('torch', 'lib/libtorch_cuda.so'):\n"
@@ -33,12 +35,12 @@ _FIND_NCCL = (
 
 
 def is_nccl_launcher(command: Sequence[str]) -> bool:
-    """A launcher of programs that call NCCL, by its name or as a module."""
+    """Whether the command is a launcher of programs that call NCCL, by its name or as a module."""
     return _launcher_of(command) is not None
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """PyTorch's own."""
+    """Whether the command is PyTorch's launcher."""
     return _launcher_of(command) == "torchrun"
 
 
@@ -51,7 +53,7 @@ def _launcher_of(command: Sequence[str]) -> str | None:
 
 
 def _module_of(words: Sequence[str]) -> str | None:
-    """What Python runs by `-m`, given these words."""
+    """The module that Python runs by `-m`, given these words."""
     left = iter(words)
     for word in left:
         if word == "-m":
@@ -64,8 +66,8 @@ def _module_of(words: Sequence[str]) -> str | None:
 
 
 def python_with_nccl(words: Sequence[str]) -> str | None:
-    """Where a word that is a Python, or a script of one, has NCCL among its packages: the program
-    may call NCCL, which it loads later."""
+    """The NCCL among the packages of the first word that is a Python, or a script of one: the
+    program may load it later and call it."""
     pythons = (binary for _, binary in _binaries(words) if is_python(binary))
     for python in dict.fromkeys(pythons):
         places = answer_of(python, "-c", _FIND_NCCL)[0].splitlines()
@@ -99,7 +101,8 @@ def _needs(binary: str) -> bool:
 
 
 def _has_inside(binary: str) -> bool:
-    """By the version that it says, where it was stripped of names."""
+    """Whether the file holds NCCL: the text of its version, which stays if names are stripped, or
+    its names."""
     try:
         with open(binary, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
             says = _VERSION.search(data) is not None

@@ -26,7 +26,7 @@ class Ending {
   // The MPI's call succeeded: else all that is here goes back to the communicator.
   bool has_ended = false;
 
-  CommFacts* facts = nullptr;  // once the MPI has deleted the attribute, or made in a callback
+  CommFacts* facts = nullptr;  // after the MPI has deleted the attribute, or made in a callback
   Collectives* collectives = nullptr;
 
  private:

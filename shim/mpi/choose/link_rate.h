@@ -7,11 +7,11 @@
 
 namespace thinwire::mpi {
 
-// Once the settings and the ranks of this node are known.
+// Starts measuring the rate. Called after the settings and the ranks of this node are known.
 void start_link_rate();
 
-// To a peer there. Looks at the connections where that is due: some microseconds, in one of many
-// calls. Any thread.
+// The link's rate to a peer at that distance. In one of many calls it looks at the connections,
+// which takes some microseconds. Any thread.
 choose::LinkRate link_rate(tw_peer place);
 
 // The same, looking now. For collectives.

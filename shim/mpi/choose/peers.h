@@ -21,7 +21,7 @@ struct Peer {
   bool ready = false;                   // it decodes what this process encodes
   bool may_send_compressed = false;     // to this process
   std::uint64_t inspect_threshold = 0;  // no wire message to it may be shorter
-  Channels* channels = nullptr;  // to it; there once it is known, as long as the communicator
+  Channels* channels = nullptr;  // to it; there after it is known, as long as the communicator
 };
 
 struct KnownPeer {
@@ -41,7 +41,7 @@ struct CommFacts {
   std::mutex mutex;  // guards all below; nothing that raises errors is called under it
   std::unordered_map<int, KnownPeer> peers;
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
-  std::shared_ptr<ErrorTarget> errors;                       // once a receive was pending
+  std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
   ~CommFacts();
 };
 

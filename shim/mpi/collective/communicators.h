@@ -30,7 +30,7 @@ struct Collectives {
 
   NativeReason why = NativeReason::kCompressed;  // else every collective here stays the MPI's own
   PrivateCommPointer own;                        // carries the messages; set under a lock
-  int (*revoke)(MPI_Comm) = nullptr;             // once the communicator was revoked
+  int (*revoke)(MPI_Comm) = nullptr;             // after the communicator was revoked
   std::vector<std::int32_t> nodes;               // of its ranks
   std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
   choose::LinkRate link;    // by which its calls are planned: the same on all ranks

@@ -51,12 +51,12 @@ struct Part {
   tw_reduction reduction = TW_SUM;
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
   std::uint32_t largest_bits = 0;   // bit_width() of the largest rank's, where that was agreed on
-  const tw_codec* codec = nullptr;  // once it is chosen
+  const tw_codec* codec = nullptr;  // after it is chosen
   int rule = -1;                    // of the policy, that has named it
   bool is_lossy = false;            // the codec
   mutable bool is_forced = false;   // compressed by what was planned for its kind before
   std::uint32_t traced_name = 0;    // of the communicator, in the trace
-  mutable Planned planned;          // as the communicator's plan foresaw it, once it was asked
+  mutable Planned planned;          // as the communicator's plan foresaw it, after it was asked
   mutable std::optional<std::int64_t> gain;  // nanoseconds by which calls like it were faster
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }

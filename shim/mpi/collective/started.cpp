@@ -64,7 +64,7 @@ void Started::run(CallQueue& queue, Waiting::Who who) {
   queue.set_waiter(Waiting::Who::kProgram);
   error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();
-  // This may be gone once the request is complete.
+  // This may be gone after the request is complete.
   const MPI_Request request = request_;
   remove_running(request);
   real().Grequest_complete(request);

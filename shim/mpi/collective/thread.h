@@ -2,7 +2,7 @@
 // (RLIMIT_NPROC, pids.max of its cgroup) would go on only in MPI_Wait, and keep the others waiting.
 //
 // A non-blocking call cannot ask the other ranks, so the thread is there before the first: it is
-// made with the first communicators, and with all once a non-blocking call has wanted one.
+// made with the first communicators, and with all after a non-blocking call has wanted one.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace thinwire::mpi {
 
-// The last part is complete once it is received. So of what was sent no more waits at the receiver
+// The last part is complete after it is received. So of what was sent no more waits at the receiver
 // than the caller has memory for: the MPI keeps the other parts, and says at once that they are
 // sent.
 tw_status MpiTransport::send_in_parts(std::uint64_t number, const std::byte* data,

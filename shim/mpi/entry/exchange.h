@@ -17,7 +17,7 @@ bool sends_untouched(const Outgoing& message);
 int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire);
 
 // Has the MPI look at the arguments of a send that is never started. What it refuses has no
-// request: MPICH says MPI_SUCCESS once the program's error handler has returned.
+// request: MPICH says MPI_SUCCESS after the program's error handler has returned.
 bool passes_check(const Outgoing& message, int tag, int& error);
 
 // Takes back a receive whose send failed: left posted, it would take somebody else's message.

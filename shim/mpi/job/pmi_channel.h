@@ -1,5 +1,5 @@
-// The descriptor on which a process speaks PMI-1. It belongs to the MPI, which speaks on it too, so
-// nothing here takes a byte that was not asked for.
+// The descriptor over which a process speaks PMI-1 with its launcher. It belongs to the MPI, which
+// speaks over it too, so nothing here reads more than the answer to its own request.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,17 @@ class Channel {
  public:
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
 
-  // Without an answer for so long, the other side is not what it seemed. Zero: waits for ever, as
-  // the MPI itself does; an answer that nobody waits for any more would be read by the MPI.
+  // Sets how long an answer may take; after that the other side is taken not to speak PMI-1, and
+  // the channel is broken. With zero there is no limit, as in the MPI itself: an answer that comes
+  // too late would be read by the MPI.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
-  // One request, one line of answer, both without the newline. Nothing: the request was not sent,
-  // because something lies there unread, or the channel is broken. Not from two threads at once.
+  // Sends a request and returns the line of its answer, both without the newline. Nothing if bytes
+  // of another dialogue are still unread, in which case nothing was sent, or if the channel is
+  // broken. Not from two threads at the same time.
   std::optional<std::string> ask(std::string_view request);
 
-  // Nothing is sent any more.
+  // True after a failure: no request is sent any more.
   bool broken() const { return broken_; }
 
  private:

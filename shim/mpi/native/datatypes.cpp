@@ -39,9 +39,9 @@ extern "C" int thinwire_type_deleted(MPI_Datatype, int, void* kept, void*) {
 // The content of the attribute.
 struct Kept {
   TypeFacts facts;
-  std::atomic<bool> is_usable{false};  // true once the MPI has said so
+  std::atomic<bool> is_usable{false};  // true after the MPI has said so
   std::mutex mutex;
-  LayoutPointer layout;  // these once somebody asked for them
+  LayoutPointer layout;  // these after somebody asked for them
   ByteForm bytes;
   std::uint32_t asked = 0;  // for the bytes, while they are not worth while
 };

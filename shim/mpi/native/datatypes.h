@@ -21,7 +21,7 @@ TypeFacts type_facts(MPI_Datatype type);
 // committed. Asked of the MPI until it says so, then kept.
 bool is_usable(MPI_Datatype type);
 
-// Once the MPI has started: whether with MPI_THREAD_MULTIPLE.
+// Says, after the MPI has started, whether it was with MPI_THREAD_MULTIPLE.
 void use_types_in_threads(bool concurrent);
 
 // The program is about to free it. With MPI_THREAD_MULTIPLE what is kept of it ends here: MPICH

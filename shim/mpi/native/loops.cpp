@@ -12,7 +12,9 @@ std::int64_t extent_in_bytes(MPI_Datatype type) {
   return extent;
 }
 
-// Puts a level around all others. False: too many, or one without elements.
+// Repeats the type so far `count` times, `stride` bytes apart: as one more level around all others,
+// or by a longer block or level if the repetitions follow without a gap. False if there are then
+// too many levels, or no elements.
 bool repeat(Loops& loops, std::int64_t count, std::int64_t stride) {
   if (count <= 0) return false;
   if (count == 1) return true;
@@ -29,7 +31,8 @@ bool repeat(Loops& loops, std::int64_t count, std::int64_t stride) {
   return levels.size() <= TypeMap::kMostLevels;
 }
 
-// The innermost axis first; an index along one is as far as all of the axis inside it.
+// Repeats the type along the axes of a subarray, the innermost first; `stride` is the extent of all
+// axes inside the present one.
 bool repeat_along_axes(Loops& loops, const std::vector<std::int64_t>& integers) {
   const std::int64_t rank = integers[0];
   const std::int64_t *sizes = &integers[1], *counts = sizes + rank, *starts = counts + rank;
@@ -53,7 +56,8 @@ std::optional<Loops> of_named(MPI_Datatype type) {
   return Loops{.block = {0, static_cast<std::uint64_t>(size)}, .levels = {}, .extent = extent};
 }
 
-// `loops` is the part that the type is made of.
+// Turns the loops of the element type into those of the derived type. False if its constructor is
+// none of loops.
 bool apply(const Contents& from, Loops& loops) {
   const std::vector<std::int64_t>& integers = from.integers;
   const std::int64_t extent = loops.extent;

@@ -1,5 +1,5 @@
-// The table of symbols of the MPI's library, as the loader has it in memory: once its functions are
-// the wrappers there, whatever searches the MPI's library before this one finds them.
+// The table of symbols of the MPI's library, as the loader has it in memory: after its functions
+// are the wrappers there, whatever searches the MPI's library before this one finds them.
 #pragma once
 
 namespace thinwire::mpi {

@@ -9,7 +9,7 @@ namespace thinwire::mpi {
 // shows a wrapper instead.
 void* find_symbol(const char* name);
 
-// Once the MPI's library shows wrappers (native/mpi_symbols.h): its own function if `found`, which
+// After the MPI's library shows wrappers (native/mpi_symbols.h): its own function if `found`, which
 // the loader has for `name`, is the wrapper; else `found`.
 using OwnOfMpi = void* (*)(const char* name, void* found);
 extern std::atomic<OwnOfMpi> own_of_mpi;

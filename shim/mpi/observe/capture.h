@@ -20,7 +20,8 @@ inline bool is_captured() { return detail::capturer.load(std::memory_order_relax
 using CopyElements = Lease (*)(const void* buffer, MPI_Count count, MPI_Datatype type,
                                bool on_device, std::uint64_t bytes);
 
-// Once it is known who this rank is, and which ranks share its node and so the bound.
+// Starts a capture; called after it is known who this rank is, and which ranks share its node and
+// so the bound.
 void start_capture(CopyElements copy);
 void end_capture();
 

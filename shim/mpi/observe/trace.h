@@ -27,8 +27,8 @@ extern std::atomic<shim::Recorder*> recorder;
 // Whether there is a trace: all that a message without one pays.
 inline bool is_traced() { return detail::recorder.load(std::memory_order_relaxed) != nullptr; }
 
-// Once it is known who this rank is. Starts a thread that writes; where the system has none there
-// is no trace, which is logged.
+// Starts a trace and the thread that writes it; called after it is known who this rank is. If the
+// system has no thread left there is no trace, which is logged.
 void start_trace();
 
 // Writes what is left and this rank's totals; waits for that.

@@ -96,7 +96,7 @@ class Channel {
   // simulated.
   virtual void settle(std::uint64_t call) = 0;
 
-  // This rank's measure of a kind; a later one takes the place of the earlier. Once all ranks have
+  // This rank's measure of a kind; a later one takes the place of the earlier. After all ranks have
   // offered, of a pair both ends, decide() is committed for calls that no rank has come to.
   virtual void offer(std::uint64_t key, Offer offer) = 0;
 };

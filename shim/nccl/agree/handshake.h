@@ -29,7 +29,7 @@ class Handshake {
 
   // Whether this side has made the connection.
   bool makes() const { return !find_; }
-  // Once both have shown it:
+  // After both have shown it:
   bool is_done() const { return done_; }
   const Introduction& introduction() const { return introduction_; }
   // The keys of what this side says, and of what the other does.
@@ -45,7 +45,7 @@ class Handshake {
   const Finder find_;
   Introduction introduction_;
   Hello hello_;
-  Bytes said_;  // once both have said something
+  Bytes said_;  // after both have said something
   std::optional<Message> answer_;
   Keys keys_;
   bool done_ = false;

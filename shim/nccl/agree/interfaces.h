@@ -16,19 +16,21 @@ struct Interface {
   Address address;
 };
 
-// Those that are up, in the system's order.
+// The interfaces that are up, in the system's order.
 std::vector<Interface> interfaces_of_host();
 
-// The address at which a rank listens that reaches the registrar from `local`. `names` and `family`
-// are as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them: the first interface that they allow
-// counts, of the registrar's family where there is one; `local` where nothing is named or nothing
-// fits, and within a host. An address of one link alone counts where the interface has no other.
+// Returns the address at which a rank listens if it reaches the registrar from `local`. `names` and
+// `family` are the values of NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY: the first interface that
+// they allow is taken, preferably one of the registrar's family. `local` is returned if nothing is
+// named, if nothing fits, and within a host. An address that is valid on one link only is taken if
+// its interface has no other.
 Address listening_address(std::span<const Interface> all, const Address& local,
                           std::string_view names, std::string_view family);
 
-// An address that another machine has said, as it is to be connected to from here. One of a link
-// gets the interface here that is on it: whose own address it is, whose number the other machine
-// said, if there is one, or the only one. Nothing: there are several others, or none.
+// Returns the form of another machine's address to which this one can connect. An address that is
+// valid on one link only gets the number of the interface here that is on that link: the one that
+// has the address itself, or the only one with such addresses, or the one whose number the address
+// already has. Nothing if there is none, or several of which the number names none.
 std::optional<Address> seen_from_here(const Address& address, std::span<const Interface> all);
 
 }  // namespace thinwire::nccl::agree

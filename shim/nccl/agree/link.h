@@ -1,4 +1,4 @@
-// A connection between helpers: whole messages in and out, once both sides have shown that they
+// A connection between helpers: whole messages in and out, after both sides have shown that they
 // know the communicator's secret. Each message is shown to be the other side's. Belongs to the
 // helper's thread.
 #pragma once

@@ -20,7 +20,7 @@ constexpr int kReadsATurn = 16;
 
 }  // namespace
 
-// For a stranger no more than its greeting.
+// Room for the next read; for a stranger no more than its greeting needs.
 std::span<std::byte> Link::room() {
   const bool is_stranger = most() == kMostGreeting;
   const std::size_t wanted = is_stranger ? kMostGreeting + kLengthBytes + sizeof(Tag) : kReadBytes;
@@ -124,7 +124,8 @@ void Link::begin_message() {
   tag_bytes_ = tag_.size();
 }
 
-// False: there is no room, or the end will be read.
+// Writes what the socket takes of the message and its tag. False if it takes nothing: it is full,
+// or has ended, which the next read finds out.
 bool Link::write_rest() {
   const std::size_t of_message = std::min(written_, writing_->size());
   const std::size_t of_tag = written_ - of_message;

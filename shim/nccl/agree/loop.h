@@ -50,8 +50,8 @@ class Loop {
   // Connections that nobody has any more and that still have something to send.
   int unfinished = 0;
 
-  // Destroyed once nothing of this turn can still be running in it. Destructors bury, so this never
-  // fails: there is room for what one turn ends, and what exceeds it in a process that has no
+  // Destroyed after nothing of this turn can still be running in it. Destructors bury, so this
+  // never fails: there is room for what one turn ends, and what exceeds it in a process that has no
   // memory left stays for good.
   template <typename Thing>
   void bury(std::unique_ptr<Thing> thing) noexcept {

@@ -54,8 +54,9 @@ std::string Meeting::late_text() const {
          " not come yet";
 }
 
-// One that has no connection and has come over no tree is called where it listens. The word to
-// begin needs an answer: rank 0 comes again for it.
+// Sends a message to a rank: over its connection, else over the tree, else by a call to the address
+// at which it listens. A call cannot tell it to begin, because that needs an answer: rank 0 comes
+// again for it.
 void Meeting::say(int rank, Seat& seat, const Message& message) {
   if (seat.way.link) return seat.way.link->send(message);
   if (seat.way.tree && seat.way.tree(message)) return;
@@ -125,7 +126,7 @@ void Meeting::ended(int rank) {
   if (found == seats_.end()) return;
   loop_.bury(std::move(found->second.way.link));
   seats_.erase(found);
-  // Once the tree is made rank 0 closes its connection here.
+  // After the tree is made rank 0 closes its connection here.
   if (is_decided()) return;
   // No more than a short program, mostly.
   missed_ = loop_.after(kComesAgain, [this, rank] {

@@ -1,6 +1,7 @@
-// The registrar's side of registration: where the ranks of a communicator meet, and whether all of
-// them have the library and agree on its settings. A rank that has come keeps no connection: it is
-// noted where it can be told, but for rank 0, which waits for the word to begin.
+// The registrar's side of registration. The ranks of a communicator meet here, and it is decided
+// whether all of them have the library and agree on its settings. The connection of a rank that has
+// registered is closed, and its address kept, so that it can be called. Only rank 0 keeps its
+// connection: it waits for the word to begin.
 #pragma once
 
 #include <chrono>
@@ -22,12 +23,14 @@ class Meeting {
   using Tell = std::function<void(const std::string&)>;
   struct Times {
     std::chrono::milliseconds all;   // for all ranks to come, from the first on
-    std::chrono::milliseconds late;  // after which it is said that some have not
+    std::chrono::milliseconds late;  // after which the ranks that have come are told that others
+                                     // have not
   };
-  // How a rank has come: by a connection, or over the tree of what its communicator is a part of.
+  // How a rank has registered, and how it is answered: over a connection, or over the tree of the
+  // communicator of which this one is a part.
   struct Way {
     std::unique_ptr<Link> link;
-    // Down that tree again; false: that is no way any more.
+    // Sends a message to the rank down that tree. False if the tree no longer leads there.
     std::function<bool(const Message&)> tree;
   };
   Meeting(Loop& loop, Messenger& messenger, const Secret& secret, const Times& times, Tell tell)
@@ -41,9 +44,10 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
 
   void take(Way way, const Register& said);
-  // The ranks cannot be connected, after all have come. The first that says so is believed.
+  // A rank reports that the ranks, all of which have come, cannot be connected. The first report
+  // decides.
   void failed(const std::string& why) { decide_raw(why); }
-  // The process ends: who has come is told.
+  // Tells the ranks that have come that this process ends.
   void leave();
   bool is_decided() const { return ready_ || !raw_.empty(); }
 
@@ -81,8 +85,8 @@ class Meeting {
   std::string first_terms_;
   bool is_late_ = false;
   bool ready_ = false;
-  Table table_;      // once it is
-  std::string raw_;  // why, once that is decided
+  Table table_;      // of all ranks; set when `ready_` is
+  std::string raw_;  // why the communicator stays raw; empty unless that is decided
 };
 
 }  // namespace thinwire::nccl::agree

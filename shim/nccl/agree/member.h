@@ -48,7 +48,7 @@ class Member {
   // Over the tree of the communicator, where all its ranks make parts together.
   void register_as(const PartOf& part, const Origin& origin);
   void become_raw(const std::string& why);
-  // Calls `then` once it is known who has the library, with the addresses of the first ranks where
+  // Calls `then` after it is known who has the library, with the addresses of the first ranks where
   // all have, or had; else with none.
   using Settled = std::function<void(const std::vector<Address>& first, const std::string& why)>;
   void when_settled(Settled then);

@@ -36,7 +36,7 @@ void Member::relate(Member& whole, std::uint64_t split, const Kindred& kindred) 
 
 // ---- what ranks say of themselves ----
 
-// Once both are ready, of either.
+// Tells of kinship after both communicators are ready, whichever comes last.
 void Member::say_kin() {
   for (const std::uint64_t id : std::set(related_)) {
     if (Member* const each = core_.member(id)) each->say_kin();

@@ -24,7 +24,7 @@ void Member::register_as(const PartOf& part, const Origin& origin) {
   });
 }
 
-// Once a rank has left, the tree may lack the way.
+// After a rank has left, the tree may lack the way.
 bool Member::enrol(Enrol line) {
   if (state_ != State::kReady || closed_ || has_left_) return false;
   line.from = static_cast<std::uint32_t>(rank_);

@@ -54,7 +54,7 @@ class Pairs {
 
   void offer(int rank, bool outgoing, std::uint64_t key, Offer offer);
 
-  // Whether a part of a block has its way here: blocks do that began once the connection was made.
+  // Whether a part of a block has its way here: blocks do that began after the connection was made.
   // Opens one for later blocks.
   bool has_way(int rank, const Part& part);
   // Waits for the connection, where there is none.

@@ -7,7 +7,7 @@ namespace thinwire::nccl::agree {
 namespace {
 
 // Joins two ranks' offers. Of vetoes the lower number counts, so that the order in which they came
-// does not matter. What was timed counts once all have come past the same timing round.
+// does not matter. What was timed counts after all have come past the same timing round.
 Offer both(const Offer& one, const Offer& other) {
   Offer made;
   made.needed = std::max(one.needed, other.needed);

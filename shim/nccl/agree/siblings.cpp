@@ -151,7 +151,7 @@ void SiblingSets::forget_named(const NoKin& gone) {
   }
 }
 
-// A communicator has ended once its first rank says so: its ranks make no call any more that the
+// A communicator has ended after its first rank says so: its ranks make no call any more that the
 // others' ranks have not made.
 bool SiblingSets::take(const NoKin& gone) {
   if (stopped_) return true;

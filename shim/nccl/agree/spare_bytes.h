@@ -12,7 +12,7 @@ Bytes spare_bytes();
 // For a part to come; freed if enough are kept.
 void keep_spare(Bytes&& used) noexcept;
 
-// A message with a part in it. Its buffer is kept once all that share it are done.
+// A message with a part in it. Its buffer is kept after all that share it are done.
 SharedBytes pack_part(const Message& message);
 
 }  // namespace thinwire::nccl::agree

@@ -29,7 +29,7 @@ class Tree {
     std::function<void()> progress;
   };
   struct Times {
-    std::chrono::milliseconds connecting;  // once the addresses are known
+    std::chrono::milliseconds connecting;  // after the addresses are known
     std::chrono::milliseconds resuming;
     std::chrono::milliseconds refused;
   };
@@ -61,7 +61,7 @@ class Tree {
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
-  // Addresses and nodes of all ranks, once the tree is ready.
+  // Addresses and nodes of all ranks, after the tree is ready.
   const std::vector<Address>& addresses() const { return addresses_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
 

@@ -1,4 +1,5 @@
-// The calls that make communicators. Each is NCCL's own; once it has succeeded, the helper is told.
+// The calls that make communicators. Each is NCCL's own; after it has succeeded, the helper is
+// told.
 #include "entry/making.h"
 #include "entry/stopping.h"
 #include "entry/unfinished.h"

@@ -197,7 +197,7 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
       communicator);
 }
 
-// `of`: the call's communicator, once it is known.
+// `of`: the call's communicator, after it is known.
 ncclResult_t submit(const Call& call, Communicator*& of) {
   if (Inside::now() || settings().disabled) return pass(call);
   const bool could = settings().could_compress && streams() != Streams::kNone;

@@ -1,4 +1,4 @@
-// The ways that a call goes once it is decided: raw, with something beside it, or in slots. In a
+// The ways that a call goes after it is decided: raw, with something beside it, or in slots. In a
 // group they lead to its end.
 #pragma once
 
@@ -25,7 +25,7 @@ void note_end_of_raw(const Call& call, const Communicator& communicator);
 ncclResult_t go_refused(const Call& call, Communicator* communicator) noexcept;
 // The same of a call that NCCL has been given.
 void note_missing_number(Communicator& communicator) noexcept;
-// Once that has happened.
+// Makes a call on a communicator on which that has happened.
 ncclResult_t go_out_of_step(const Call& call, Communicator& communicator);
 
 }  // namespace thinwire::nccl

@@ -157,22 +157,22 @@ class Compressor {
   std::atomic<bool> listed{false};  // the service thread has it
   std::atomic<int> in_service{0};   // how often it is on the service's lists
 
-  // Whether nobody but its communicator refers to it any more. Once it has ended in order.
+  // True, after the communicator has ended in order, if nobody else refers to this any more.
   bool is_free() const {
     return is_over() && in_service == 0 && !aborted_ && !is_lost_ && !failed_;
   }
 
  private:
   Track& track_of(const Call& call);
-  // Once all ranks have the library: who shares a node.
+  // Finds out who shares a node; called after all ranks are known to have the library.
   void know_nodes();
   // Whether no data of such calls leaves a node, and does not compress therefore.
   bool stays_inside(const Call& call) const;
-  // The side to which the call's data goes, once nodes are known.
+  // The side to which the call's data goes, after nodes are known.
   Side side_of(const Call& call) const;
   // Whether it is decided on together with siblings; the same on all ranks, from the first call on.
   bool is_joined(const Call& call) const;
-  // Applies the policy to a call, once nodes are known: why it goes raw, or 0.
+  // Applies the policy to a call, after nodes are known: why it goes raw, or 0.
   int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
   // The value of a kind at the call's number; none: what is made fails.
   std::optional<agree::Value> value_of(Kind& of, Decision& made);
@@ -255,7 +255,7 @@ class Compressor {
   const bool blocks_;
   const Joins joins_;
   const ncclComm_t comm_;
-  tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
+  tw_stream_comm* stream_comm_ = nullptr;  // after nodes are known
   tw_status unable_ = TW_OK;
 
   // State of the host thread.
@@ -275,7 +275,7 @@ class Compressor {
   std::mutex mutex_;
   Held held_;
   InFlightPool in_flight_pool_{device_};
-  InFlight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
+  InFlight* last_end_ = nullptr;  // of the latest call whose end is known as soon as it comes
   bool failed_ = false, ended_ = false, released_ = false;
   bool is_gone_ = false;  // NCCL has ended it
   bool is_lost_ = false;  // see lose()

@@ -24,7 +24,7 @@ std::uint64_t next_group() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Lists of this thread, so that nothing is allocated once they have been as large.
+// Lists of this thread, so that nothing is allocated after they have been as large.
 struct Batch {
   std::vector<Compressor*> compressors;  // each once
   std::size_t locked = 0;                // of these, the first ones

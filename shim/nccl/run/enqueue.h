@@ -15,7 +15,7 @@ struct Planned {
   Compressor* compressor = nullptr;
   Counters* counters = nullptr;
   Communicator* communicator = nullptr;
-  InFlight* clock = nullptr;  // of a call that is timed, once that has begun
+  InFlight* clock = nullptr;  // of a call that is timed, after that has begun
 };
 
 // So many coded and raw calls of a group, whose exchanges come before those of the next step.
@@ -30,13 +30,13 @@ struct Joined {
   std::vector<cudaStream_t> streams{};
 };
 
-// Calls step by step, and how far they are; what is left once communicators that do not block are
+// Calls step by step, and how far they are; what is left after communicators that do not block are
 // in progress.
 struct Rest {
   std::vector<Planned> calls;
   std::vector<KeptRaw> raw;
   std::vector<Step> steps;
-  std::vector<Joined> joined{};        // none once they are joined after the last step
+  std::vector<Joined> joined{};        // none after they are joined after the last step
   std::vector<tw_stream_call> made{};  // of the step
   std::size_t step = 0, calls_done = 0, raw_done = 0;
   std::size_t prepared = 0;             // of `calls`

@@ -69,7 +69,7 @@ class Kind {
   // Counts one call of the group that is ending. end_group(): the group has ended.
   void count_in_group() { ++grouped_; }
   void end_group();
-  // Memory for the largest call, from the first sample encode on; none once it has to stay raw
+  // Memory for the largest call, from the first sample encode on; none after it has to stay raw
   // here.
   Working working() const { return vetoed_ ? Working{} : working_; }
   // Sets what any of the messages, whose types may change, has taken.

@@ -5,8 +5,8 @@
 
 namespace thinwire::nccl {
 
-// The program's last call on it is over: once nobody needs more of it, and it is none of the latest
-// that have ended, it is destroyed.
+// The program's last call on it is over: after nobody needs more of it, and it is none of the
+// latest that have ended, it is destroyed.
 void let_go(Communicator& ended);
 
 }  // namespace thinwire::nccl

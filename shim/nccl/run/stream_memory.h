@@ -150,7 +150,7 @@ class StreamMemory {
   LateBlock late;
 
  private:
-  // The workspace comes first, of which so much is zeros once the calls on it are complete.
+  // The workspace comes first, of which so much is zeros after the calls on it are complete.
   struct Area {
     void* memory = nullptr;
     std::uint64_t bytes = 0;

@@ -40,7 +40,7 @@ class ProgramGroup {
   ProgramGroup(const ProgramGroup&) = delete;
   ProgramGroup& operator=(const ProgramGroup&) = delete;
 
-  // The group of this thread, or null; null once it has ended.
+  // The group of this thread, or null; null after it has ended.
   static ProgramGroup* current();
 
   void begin() { ++begun_; }

@@ -60,7 +60,7 @@ struct Communicator {
   std::uint64_t grows = 0;                       // of itself
   std::shared_ptr<Unfinished> unfinished;        // see entry/unfinished.h
   std::atomic<bool> is_unfinished{false};        // whether there is one
-  std::atomic<Compressor*> compressor{nullptr};  // once a call could be coded; destroyed with this
+  std::atomic<Compressor*> compressor{nullptr};  // after a call could be coded; destroyed with this
   std::atomic<bool> is_let_go{false};            // the call that ended it is over
   std::size_t together = 0;                      // figures of so many that have ended
 };

@@ -66,7 +66,7 @@ bool join_words(const Planes& planes, std::uint32_t tuple, std::byte* out) {
   if (planes.is_sparse) {
     Words<Word> low;
     join_bytes<1>(planes, planes.kept, low.at());
-    low.at()[planes.kept] = 0;  // read once all others are
+    low.at()[planes.kept] = 0;  // read after all others are
     if (!spread({planes.place[0], planes.values}, low.at(), planes.kept, words.at())) return false;
   } else {
     join_bytes<0>(planes, planes.values, words.at());

@@ -40,7 +40,7 @@ std::byte* fill_up(const std::byte* begin, std::byte* end) {
                      std::byte{0});
 }
 
-// Head and states are written once they are known.
+// Head and states are written after they are known.
 std::byte* write_front(const Models& models, Planes& planes, std::uint32_t count, std::byte* out) {
   std::byte* const tables = out + kHeadBytes;
   std::byte* next = tables;

@@ -42,7 +42,7 @@ __device__ std::uint32_t copy_units_in(std::byte* payload, const std::byte* in,
   return whole;
 }
 
-// Fills up with zeros to whole words of 8 bytes. What is started is complete for a thread once it
+// Fills up with zeros to whole words of 8 bytes. What is started is complete for a thread after it
 // has committed and waited; at odd addresses at once.
 __device__ inline void start_copy_in(std::uint64_t* payload, const std::byte* in,
                                      std::uint32_t bytes) {

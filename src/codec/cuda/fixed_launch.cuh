@@ -59,7 +59,7 @@ Status prepare_shared(Kernel* kernel, std::uint32_t bytes, std::atomic<std::uint
   return allow_shared(kernel, std::min(most, kMostSharedBytes), allowed);
 }
 
-// Enqueues the encode of `tiles`; both return once that is done.
+// Enqueues the encode of `tiles`; both return after that is done.
 template <typename Coder>
 Status launch_encode(const EncodeJob& job, const Tiles& tiles, const Coder& coder) {
   const std::uint64_t body = job.layout.table_bytes() + tiles.payload_bytes();

@@ -1,7 +1,7 @@
 // The encode kernel of variable_frame.cuh.
 //
 // Thread blocks take chunks in order, by ticket, so that those waited for are being worked on.
-// Where a chunk's payload goes is known once all before it are encoded; a block does not wait for
+// Where a chunk's payload goes is known after all before it are encoded; a block does not wait for
 // that but encodes its next chunk first, and writes the one before when that is done, where it has
 // room for two payloads. The first block does nothing but add up the sizes.
 #pragma once

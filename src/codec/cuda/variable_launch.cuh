@@ -58,7 +58,7 @@ Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t ch
   return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, threads, shared};
 }
 
-// Both return once the kernel is enqueued. `open` where the job's parameter is: the state in the
+// Both return after the kernel is enqueued. `open` where the job's parameter is: the state in the
 // workspace then has the resolved one by the time the encode runs.
 template <typename Coder>
 Status launch_variable_encode(const EncodeJob& job, bool open = false) {

@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(Decoder::kThreads,
   end_decoded_words(job, sound ? 0 : kDamagedChunk);
 }
 
-// Both return once the kernel is enqueued.
+// Both return after the kernel is enqueued.
 template <typename Encoder>
 Status launch_words_encode(const EncodeJob& job, const WordChunks& chunks, const Encoder& encoder) {
   const std::uint64_t body = job.layout.table_bytes() + chunks.payload_bytes();

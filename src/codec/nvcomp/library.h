@@ -52,7 +52,7 @@ struct Entries {
 // another major version. Later calls answer as the first.
 Status library_status();
 
-// An engine's functions, once library_status() was kOk.
+// An engine's functions, after library_status() was kOk.
 const Entries& entries_of(Engine engine);
 
 }  // namespace thinwire::codec::nvcomp

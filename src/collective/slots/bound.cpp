@@ -63,7 +63,7 @@ bool add_up(BoundRecord& record, Sums& sums) {
 std::uint64_t parameter_of(const SlotCall& call, const Sums& sums) {
   const bool scaled = is_scaled(call);
   codec::ResultBound bound = call.spec.result_bound;
-  // The bound is of what is left once the sum was multiplied.
+  // The bound is of what is left after the sum was multiplied.
   if (scaled && bound.kind == codec::ResultBound::Kind::kAbsolute) {
     bound.value = std::nextafter(bound.value / call.scale, 0.0);
   }

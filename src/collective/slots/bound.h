@@ -29,7 +29,7 @@ THINWIRE_HOST_DEVICE constexpr SlotWords told_range(std::uint64_t call, std::uin
 struct BoundRecord {
   const SlotPlan* plan = nullptr;
   std::uint64_t call = 0;
-  std::uint64_t parameter = 0;  // the codec's, once it is resolved; under 0 nothing gets smaller
+  std::uint64_t parameter = 0;  // the codec's, after it is resolved; under 0 nothing gets smaller
 
   SlotWords* told() { return reinterpret_cast<SlotWords*>(this + 1); }
 };

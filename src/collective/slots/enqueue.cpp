@@ -42,7 +42,7 @@ bool do_stage_on_host(const SlotRun& run, int stage) {
 template <int kStage>
 void do_on_host(void* argument) {
   auto& record = *static_cast<SlotRecord*>(argument);
-  const SlotRun run = record.run;  // the record may be another call's once it is done
+  const SlotRun run = record.run;  // the record may be another call's after it is done
   const bool last = kStage == run.plan->stages() - 1;
   if (kStage == 0) await_turn(run);
   if (!do_stage_on_host(run, kStage) && last) {

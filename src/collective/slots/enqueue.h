@@ -13,7 +13,7 @@ namespace thinwire::collective {
 struct SlotLink {
   std::unique_ptr<transport::StreamTransport> transport;
   bool in_group = false;  // of the enqueue that is at work
-  // For calls with references, which follow each other on whichever streams; once there was one.
+  // For calls with references, which follow each other on whichever streams; after there was one.
   std::unique_ptr<device::Order> order;  // on a GPU
   std::unique_ptr<HostTurns> turns;      // on streams of host functions
 };
@@ -32,7 +32,7 @@ class SlotRuns {
 Status enqueue_slots(const SlotRuns& runs);
 
 // The same in steps, for transports whose groups go on after their end: the local work of stage
-// `stage`, and the exchange after it, in one group. Stage 0 first, each of the others once what
+// `stage`, and the exchange after it, in one group. Stage 0 first, each of the others after what
 // was posted before is on its streams; `stages`: how many there are. Nothing is kept in between.
 Status enqueue_slots(const SlotRuns& runs, int stage, int* stages);
 

@@ -142,7 +142,7 @@ void SlotPlanner::sum_in_blocks(const Partition& blocks) {
   }
 }
 
-// The codec's parameter is known once the ranks have told each other of their values.
+// The codec's parameter is known after the ranks have told each other of their values.
 void SlotPlanner::bound_result() {
   const bool scatters = call_.operation == SlotOperation::kReduceScatter;
   const bool of_result = call_.trial == SlotTrial::kResult;

@@ -44,7 +44,7 @@ struct SlotRun {
 struct SlotRecord {
   device::Outcome done = 0;
   SlotRun run;
-  int device = -1;  // once a stage has been enqueued on a GPU
+  int device = -1;  // after a stage has been enqueued on a GPU
 };
 inline constexpr std::uint64_t kRecordHeadBytes = 192;
 static_assert(sizeof(SlotRecord) <= kRecordHeadBytes);
@@ -101,7 +101,7 @@ Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& 
 // The same of round `round`, 0 to plan->rounds(stage) - 1, of an exchange that has several.
 Status post_round(const SlotRun& run, int stage, int round, transport::StreamTransport& transport);
 
-// The work of a run on this rank, once the stream has come past it.
+// The work of a run on this rank, after the stream has come past it.
 struct SlotReport {
   bool complete = false;
   std::uint32_t encoded = 0, declined = 0, spilled_out = 0, spilled_in = 0;

@@ -63,8 +63,8 @@ struct DifferStep {
   std::byte* to = nullptr;
 };
 
-// Messages of the ranks about their blocks, once they have come; and the blocks themselves, once
-// they have: differences become values again, and the result is kept.
+// The ranks' messages about their blocks, after they have come; and after the blocks have come too,
+// these: differences become values again, and the result is kept.
 struct RestoreStep {
   References references;
   ReferenceKey key;
@@ -138,10 +138,10 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
-  // differ(): before the encodes. settle(): once what all ranks say has come, and before slots are
+  // differ(): before the encodes. settle(): after what all ranks say has come, and before slots are
   // finished; `step.found` gets the references, and the result its place. What a rank says of a
   // block that is not sound, or not of the reference that this rank has, makes the outcome an error
-  // and the reference kUnsoundReference. restore(): once blocks have come, all or those listed;
+  // and the reference kUnsoundReference. restore(): after blocks have come, all or those listed;
   // that reference makes a block NaN.
   virtual Status differ(const DifferStep& step) = 0;
   virtual Status settle(const RestoreStep& step) = 0;
@@ -161,7 +161,7 @@ class SlotWork {
   // that were lost.
   virtual Status seal(std::span<const SealStep> steps, std::span<const device::Outcome> before) = 0;
 
-  // Decodes a slot that holds a frame; then, once all slots of an exchange are opened, finishes
+  // Decodes a slot that holds a frame; then, after all slots of an exchange are opened, finishes
   // each: takes what was spilled from the mailbox, or from `own`, where this rank has the values
   // itself; makes the values NaN where there are none, and the reference kUnsoundReference. The
   // outcome's bytes are those that came spilled. Then reports, if `end` is given.

@@ -13,7 +13,7 @@ namespace {
 
 enum class State : int { kPosted, kDone, kTooLong };
 
-// One side of a message. The other side completes it; its owner reads it once it is complete.
+// One side of a message. The other side completes it; its owner reads it after it is complete.
 struct Side {
   std::atomic<State> state{State::kPosted};
   std::byte* into = nullptr;

@@ -35,7 +35,7 @@ void allow_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Ranks close their connections to the registrar once they are ready.
+// Ranks close their connections to the registrar after they are ready.
 std::size_t most_connections(std::vector<Rank>& ranks) {
   const auto most = [&] {
     std::size_t found = 0;

@@ -2,7 +2,7 @@
 // ways at once, as a mesh does, and then, with `pairs`, agrees with every other rank on messages to
 // it and from it: prints how long it takes, and how many descriptors a rank had at most. Fails
 // where a part or a value is not there after MOST seconds, or a rank had more than ALLOWED
-// descriptors, up to when all parts were there and again once nobody has anything to say.
+// descriptors, up to when all parts were there and again after nobody has anything to say.
 //
 // agree_splits parts|pairs RANKS LIMIT ALLOWED MOST A B C ...   the mesh's sides
 #include <sys/resource.h>

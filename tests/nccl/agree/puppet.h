@@ -70,7 +70,7 @@ class Wire {
     if (recorded_ != nullptr) recorded_->insert(recorded_->end(), bytes.begin(), bytes.end());
     (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  // With its tag, once there is one.
+  // With its tag, after there is one.
   Bytes sealed(const Message& message) {
     Bytes bytes = pack(message);
     if (!out_) return bytes;
@@ -80,7 +80,7 @@ class Wire {
   }
   void say(const Message& message) { say_bytes(sealed(message)); }
 
-  // The next message; nothing once the other side has ended it, or after 5 s.
+  // The next message; nothing after the other side has ended it, or after 5 s.
   std::optional<Message> hear() {
     for (;;) {
       std::uint32_t length = 0;
@@ -200,7 +200,7 @@ class Puppet {
     ASSERT_TRUE(ready);
     addresses_ = ready->addresses;
   }
-  // Once it has joined.
+  // After it has joined.
   const Address& address_of_rank(int rank) const {
     return addresses_.at(static_cast<std::size_t>(rank));
   }

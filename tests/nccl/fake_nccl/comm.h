@@ -44,7 +44,7 @@ using Body = std::function<void(Exchange&)>;
 ncclResult_t open(ncclComm& comm, const ncclComm* parent = nullptr);
 
 // Runs on the stream, after what is on it and on the communicator. `before` names the messages,
-// `after` is done once they are through.
+// `after` is done after they are through.
 void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<void()> after);
 
 // The same at once, on the caller's thread; for what a communicator is asked by the host.

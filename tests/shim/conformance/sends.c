@@ -197,7 +197,7 @@ static void many_in_flight(void) {
   for (int at = 0; at < kMessages; ++at) CHECK(holds(data + at * kCount, kCount, at));
 }
 
-// A program may send from a buffer that it frees once the send is complete, and never ask.
+// A program may send from a buffer that it frees after the send is complete, and never ask.
 static void freed_send(void) {
   float* data = floats(kCount);
   MPI_Request request;

@@ -31,7 +31,7 @@ static void leave(Place* place) {
   CHECK(place->session == MPI_SESSION_NULL);
 }
 
-// One session is open all the time: no MPI at hand comes back safely once its last
+// One session is open all the time: no MPI at hand comes back safely after its last
 // one has gone.
 static Place lasting;
 
