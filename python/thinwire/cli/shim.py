@@ -73,7 +73,7 @@ def chosen(
 
 
 def path_launcher() -> Launcher:
-    """The launcher that `mpirun` or `mpiexec` on PATH is; raises Refused if they are of two MPIs."""
+    """The launcher that `mpirun` or `mpiexec` on PATH is; raises Refused if these are two MPIs."""
     found = on_path()
     if not found:
         raise Refused(
