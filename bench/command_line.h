@@ -53,7 +53,7 @@ inline bool parse_dtype(std::string_view text, tw_dtype* dtype) {
   return false;
 }
 
-// Calls `set` with each name and its value; false and a sentence in `error` where it does not take
+// Calls `set` with each name and its value; false and a sentence in `error` if it does not take
 // one, or a value is missing.
 template <typename Set>
 bool each_option(int argc, char** argv, std::string* error, Set set) {

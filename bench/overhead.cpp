@@ -1,5 +1,5 @@
 // Measures what a pair of small messages costs: one process sends to itself, or two to each other,
-// by Irecv, Isend and Waitall; with MPI_THREAD_MULTIPLE where it is asked for. A plain MPI program;
+// by Irecv, Isend and Waitall; with MPI_THREAD_MULTIPLE if it is asked for. A plain MPI program;
 // the fastest of many batches stands for the code path, as everything that disturbs a batch makes
 // it slower. Prints a JSON line a size; BYTES: of that one alone.
 #include <mpi.h>

@@ -11,8 +11,8 @@
 
 namespace thinwire::bench {
 
-// `count` values: those of the file at `path` over and over, or, where that is empty, a pattern.
-// The same on every rank. Empty where the file cannot be read or holds no value.
+// `count` values: those of the file at `path` over and over, or, if that is empty, a pattern.
+// The same on every rank. Empty if the file cannot be read or holds no value.
 std::vector<float> make_data(const std::string& path, const std::string& pattern,
                              std::size_t count);
 

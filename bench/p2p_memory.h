@@ -32,7 +32,7 @@ class Buffer {
   virtual void clear() = 0;
 };
 
-// Room for `count` values. Throws std::runtime_error where the GPU has none left.
+// Room for `count` values. Throws std::runtime_error if the GPU has none left.
 std::unique_ptr<Buffer> make_buffer(Memory memory, std::size_t count);
 
 // The GPU of this process, as reports name it; both empty for host memory.

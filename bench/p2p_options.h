@@ -23,7 +23,7 @@ struct Options {
   std::int64_t largest() const;
 };
 
-// False and a sentence in `error` where the words make no sense.
+// False and a sentence in `error` if the words make no sense.
 bool parse_options(int argc, char** argv, Options* options, std::string* error);
 
 // As the command line spells it.

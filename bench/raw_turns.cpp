@@ -178,7 +178,7 @@ void receive_one(const Turn& turn, Buffers& buffers) {
   send_answer(same ? 1 : 0, 0);
 }
 
-// Ends the job where the line asks for what there is not.
+// Ends the job if the line asks for what there is not.
 void read_turn(const char* line, const Buffers& buffers, Turn& turn) {
   const auto most = static_cast<std::int64_t>(buffers.values.size() * sizeof(float));
   const auto files = static_cast<std::int64_t>(buffers.sources.size());

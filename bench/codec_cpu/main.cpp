@@ -1,4 +1,4 @@
-// Codecs on one core of the CPU, beside others' libraries where those were found.
+// Codecs on one core of the CPU, beside others' libraries if those were found.
 #include <cstdio>
 
 #include "common.h"

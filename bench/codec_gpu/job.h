@@ -36,7 +36,7 @@ class Coder {
   void encode(const std::byte* source, std::byte* frame, std::uint64_t* outcome) const;
   void decode(const std::byte* frame, std::uint64_t length, std::byte* target,
               std::uint64_t* outcome) const;
-  // The same, added to what is there and halved; false where the codec cannot.
+  // The same, added to what is there and halved; false if the codec cannot.
   bool decode_add(const std::byte* frame, std::uint64_t length, std::byte* target,
                   std::uint64_t* outcome) const;
 

@@ -4,7 +4,7 @@
 //   codec <spec> <dtype> <4x5x6> <path> <1 with checksums, else 0>
 //
 // where the file's values fill the array over and over, and prints one JSON object a request.
-// Exit code: 1 where one did not verify.
+// Exit code: 1 if one did not verify.
 #include <cstdio>
 #include <fstream>
 #include <iostream>

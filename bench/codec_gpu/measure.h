@@ -9,12 +9,12 @@
 
 namespace thinwire::bench {
 
-// Microseconds. Where the codec declined the array there is no frame and nothing to decode, and
+// Microseconds. If the codec declined the array there is no frame and nothing to decode, and
 // "ready" is when the host knew that.
 struct Measured {
   Times encode;                     // on the GPU
   Times decode;                     // on the GPU
-  std::optional<Times> decode_add;  // the same, added to an array; where the codec can
+  std::optional<Times> decode_add;  // the same, added to an array; if the codec can
   Times ready;                      // host: from an idle GPU until it knows the frame's size
   Times ready_synced;               // host: until the stream is finished
   Times graph_ready;                // as ready, replaying a graph of the encode

@@ -16,10 +16,10 @@ struct Values {
 std::size_t value_bytes(const std::string& dtype);
 int dtype_code(const std::string& dtype);
 
-// Largest less smallest finite value; 0 where none is finite.
+// Largest less smallest finite value; 0 if none is finite.
 double range_of(const Values& values);
 
-// The largest |x - x'| over the values finite in `left`; infinite where such a value is not finite
+// The largest |x - x'| over the values finite in `left`; infinite if such a value is not finite
 // in `right`.
 double max_error(const Values& left, const Values& right);
 

@@ -13,7 +13,7 @@ void require(bool holds, const char* otherwise) {
   if (!holds) throw std::runtime_error(otherwise);
 }
 
-// A frame and what it decodes to; both empty where the array is declined.
+// A frame and what it decodes to; both empty if the array is declined.
 struct Coded {
   std::vector<std::byte> frame;
   std::vector<std::byte> decoded;
@@ -26,7 +26,7 @@ tw_message_options declining(const Coder& coder) {
   return options;
 }
 
-// False where the codec has no CPU side.
+// False if the codec has no CPU side.
 bool code_on_cpu(const Request& request, const Coder& coder, Coded& coded) {
   coded.frame.resize(coder.bound());
   const tw_message_options options = declining(coder);
@@ -73,7 +73,7 @@ void code_on_gpu(const Request& request, const Coder& coder, Coded& coded) {
   coded.decoded = to_host(target, target.size());
 }
 
-// The array with its decoded self added and scaled, by the CPU; empty where nothing is added.
+// The array with its decoded self added and scaled, by the CPU; empty if nothing is added.
 std::vector<std::byte> add_on_cpu(const Request& request, const std::vector<std::byte>& frame) {
   std::vector<std::byte> sum = request.values;
   tw_message_options options{};

@@ -6,7 +6,7 @@
 namespace thinwire::bench {
 
 // The CPU's frame of the array and what it decodes to, computed before anything is timed and kept
-// on the GPU too. Throws std::runtime_error, which says what is wrong, where the CPU itself does
+// on the GPU too. Throws std::runtime_error, which says what is wrong, if the CPU itself does
 // not keep its promises.
 class Expected {
  public:
@@ -15,7 +15,7 @@ class Expected {
   // The array is declined: there is no frame.
   bool declined() const { return frame_bytes_ == 0; }
   std::uint64_t frame_bytes() const { return frame_bytes_; }
-  // The largest |x - x'| over values that are finite in both; infinite where one that was finite is
+  // The largest |x - x'| over values that are finite in both; infinite if one that was finite is
   // not so any more.
   double max_error() const { return max_error_; }
   // Largest less smallest of the array's finite values.

@@ -10,7 +10,7 @@
 
 namespace thinwire::bench {
 
-// Throws std::runtime_error with the library's sentence where a call fails.
+// Throws std::runtime_error with the library's sentence if a call fails.
 class Codec {
  public:
   explicit Codec(const std::string& spec);
@@ -27,13 +27,13 @@ class Codec {
 
 class Communicator {
  public:
-  // Collective; `nodes` are those of the ranks where they are not apart. Throws std::runtime_error.
+  // Collective; `nodes` are those of the ranks if they are not apart. Throws std::runtime_error.
   Communicator(const Options& options, const std::vector<std::int32_t>& nodes);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator() { tw_comm_destroy(comm_); }
 
-  // Empty where the call can be run, else why not: the same on every rank, as nothing is sent.
+  // Empty if the call can be run, else why not: the same on every rank, as nothing is sent.
   std::string refusal(const tw_collective& call) const;
 
   // Throws std::runtime_error.

@@ -69,7 +69,7 @@ void print(const Options& options, const Measurement& all, const Group& group, i
   std::fflush(stdout);
 }
 
-// Empty where the options suit this job.
+// Empty if the options suit this job.
 std::string problem_of(const Options& options, const Group& group, const Data& data) {
   if (data.empty()) return "there are no values in " + options.data;
   if (options.root >= group.size) return "there is no rank " + std::to_string(options.root);

@@ -31,7 +31,7 @@ struct Measurement {
   std::vector<Outcome> cases;  // as Options::cases()
 };
 
-// Throws std::runtime_error where a run fails.
+// Throws std::runtime_error if a run fails.
 Measurement measure(const Options& options, const Data& data, const Group& group, Nodes& nodes,
                     Communicator& communicator, tw_operation operation, std::int64_t bytes);
 

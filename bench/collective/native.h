@@ -9,7 +9,7 @@
 
 namespace thinwire::bench {
 
-// The MPI's own collective of MPI_COMM_WORLD; sums where it reduces.
+// The MPI's own collective of MPI_COMM_WORLD; sums if it reduces.
 void run_native(tw_operation operation, tw_dtype dtype, const Group& group, std::int64_t count,
                 const void* send, void* receive);
 

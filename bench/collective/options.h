@@ -42,7 +42,7 @@ struct Options {
   std::vector<Case> cases() const;
 };
 
-// False and a sentence in `error` where the words make no sense.
+// False and a sentence in `error` if the words make no sense.
 bool parse_options(int argc, char** argv, Options* options, std::string* error);
 
 const char* usage();

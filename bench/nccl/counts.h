@@ -18,7 +18,7 @@ struct Counts {
   Counts since(const Counts& earlier) const;
   // Without the calls that were raw for this reason, each of so many bytes.
   void leave_out(const std::string& reason, std::int64_t bytes_of_each);
-  // Why most of the raw calls were; empty where none was.
+  // Why most of the raw calls were; empty if none was.
   std::string reason() const;
 };
 

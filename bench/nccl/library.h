@@ -16,7 +16,7 @@ struct Calls {
   decltype(&ncclReduceScatter) reduce_scatter;
   decltype(&ncclAllReduce) all_reduce;
   decltype(&ncclBroadcast) broadcast;
-  decltype(&ncclAlltoAll) all_to_all;  // null where this NCCL is older than 2.28
+  decltype(&ncclAlltoAll) all_to_all;  // null if this NCCL is older than 2.28
   decltype(&ncclSend) send;
   decltype(&ncclRecv) receive;
   decltype(&ncclGroupStart) group_start;
@@ -25,7 +25,7 @@ struct Calls {
 
 class Library {
  public:
-  // Throws std::runtime_error where there is no such library, or no NCCL in it.
+  // Throws std::runtime_error if there is no such library, or no NCCL in it.
   explicit Library(const std::string& path);
 
   const Calls& raw() const { return raw_; }      // pncclAllGather and so on
@@ -40,7 +40,7 @@ class Library {
 
   // Whether buffers lie in host memory, as those of the libnccl of tests do.
   bool is_on_host() const { return on_host_; }
-  // A function of this NCCL's file, null where it has none of that name.
+  // A function of this NCCL's file, null if it has none of that name.
   void* function(const char* name) const;
 
   // Whether the preload library is there and counts.

@@ -30,8 +30,8 @@ bool passes(const std::string& reason) {
   return reason == kNotKnown || reason == kNotAgreed || reason == kBeingTimed;
 }
 
-// Why calls of this rank were not coded; empty where all were. A reason that passes comes first:
-// messages to some ranks stay raw for good where others are yet to be agreed on.
+// Why calls of this rank were not coded; empty if all were. A reason that passes comes first:
+// messages to some ranks stay raw for good if others are yet to be agreed on.
 std::string reason_of(const Counts& made) {
   if (made.calls == 0) return "the preload library for NCCL is not there, or its report is off";
   for (const auto& [reason, calls] : made.raw_by_reason) {

@@ -19,7 +19,7 @@ struct Outcome {
   // Counts of the timed turns, by the preload library: sums over the ranks.
   Counts counts;
   int warm_up_calls = 0;
-  std::string why_raw;  // why calls are not coded after all warm-up; empty where they are
+  std::string why_raw;  // why calls are not coded after all warm-up; empty if they are
 };
 
 struct Measurement {
@@ -29,7 +29,7 @@ struct Measurement {
   std::vector<Outcome> ways;
 };
 
-// Throws std::runtime_error where a run fails.
+// Throws std::runtime_error if a run fails.
 Measurement measure(const Job& job, Operation operation, std::int64_t bytes);
 
 }  // namespace thinwire::bench::nccl

@@ -51,7 +51,7 @@ struct Place {
   std::string address = "127.0.0.1", port = "29500";
 };
 
-// False and a sentence in `error` where the words make no sense.
+// False and a sentence in `error` if the words make no sense.
 bool parse_options(int argc, char** argv, Options* options, std::string* error);
 bool read_place(Place* place, std::string* error);
 

@@ -51,7 +51,7 @@ class Exchange {
   Traffic traffic_;
 };
 
-// Hands MPI the pointers as they are: to host memory, or to GPU memory where MPI takes it. `block`
+// Hands MPI the pointers as they are: to host memory, or to GPU memory if MPI takes it. `block`
 // must outlive the exchange.
 std::unique_ptr<Exchange> make_direct_exchange(MPI_Comm comm, const BlockType& block);
 

@@ -18,7 +18,7 @@ struct Hop {
   int to = 0;
 };
 
-// The side of a square of `ranks` ranks; 0 where they make none.
+// The side of a square of `ranks` ranks; 0 if they make none.
 int side_of(int ranks);
 
 // Collective over `comm`, which has side * side ranks.

@@ -18,7 +18,7 @@ class Multiplier {
   virtual const char* name() const = 0;
 };
 
-// By the BLAS that the build found, or by loops where it found none.
+// By the BLAS that the build found, or by loops if it found none.
 template <typename Real>
 std::unique_ptr<Multiplier<Real>> make_cpu_multiplier(int rows);
 

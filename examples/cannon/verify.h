@@ -10,7 +10,7 @@ namespace cannon {
 
 // Freivalds' check of one rank's block of C = A B, from the entries of A and B as they are defined
 // and without a message: for a vector x of random signs, C x against A (B x), in double precision.
-// Returns the largest difference of a row as a share of |A| (|B| |x|); infinity where an entry of C
+// Returns the largest difference of a row as a share of |A| (|B| |x|); infinity if an entry of C
 // is not finite.
 template <typename Real>
 double largest_error(const Grid& grid, int rows, const Matrix<Real>& a, const Matrix<Real>& b,

@@ -9,7 +9,7 @@
 
 namespace examples {
 
-enum class Device { kCpu, kGpu, kAuto };  // auto: GPUs where every rank has one
+enum class Device { kCpu, kGpu, kAuto };  // auto: GPUs if every rank has one
 
 struct DeviceOptions {
   Device device = Device::kCpu;
@@ -23,7 +23,7 @@ void add_device_options(CommandLine* line, DeviceOptions* options);
 bool check_device_options(const DeviceOptions& options, std::string* error);
 
 // Whether the ranks compute on GPUs: all of them or none; of a host's ranks each then has taken the
-// next GPU. False, after a sentence for the user, where GPUs are asked for and a rank has none.
+// next GPU. False, after a sentence for the user, if GPUs are asked for and a rank has none.
 // Collective over `comm`.
 bool settle_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu);
 

@@ -8,7 +8,7 @@
 namespace examples {
 namespace {
 
-// Without it no call of CUDA is made: this build also runs where there is no driver.
+// Without it no call of CUDA is made: this build also runs if there is no driver.
 bool g_has_gpu = false;
 
 }  // namespace

@@ -16,7 +16,7 @@ enum class Place {
 };
 
 // Makes a GPU this process's own: number `local_rank` modulo how many there are. False and a
-// sentence in `error` where there is none. Until it has succeeded there is host memory only.
+// sentence in `error` if there is none. Until it has succeeded there is host memory only.
 bool choose_gpu(int local_rank, std::string* error);
 
 // `bytes` bytes of zeros; nullptr for none. Errors end in std::runtime_error or std::bad_alloc.

@@ -21,7 +21,7 @@ struct World {
 World find_world();
 
 // Reads a program's options on every rank, then has `check` look at what the table of options
-// cannot hold; it writes a sentence for the user where it returns false. False where options are
+// cannot hold; it writes a sentence for the user if it returns false. False if options are
 // wrong, after rank 0 has said so, with the usage, on stderr.
 bool read_options(const char* name, const CommandLine& line, int argc, char** argv,
                   const std::function<bool(std::string* error)>& check);

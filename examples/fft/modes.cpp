@@ -15,7 +15,7 @@ constexpr std::uint64_t kPhases = 1;
 // The wave number of an index: the upper half stands for negative ones.
 int wave_number(int index, int size) { return index <= size / 2 ? index : index - size; }
 
-// An amplitude by the wave number's square, 0 where there is nothing.
+// An amplitude by the wave number's square, 0 if there is nothing.
 std::vector<float> amplitudes(int size, double slope) {
   const int most = size / 3;
   std::vector<double> square(static_cast<std::size_t>(most) * most + 1, 0.0);

@@ -19,7 +19,7 @@ namespace {
 constexpr int kBlockX = 32;
 constexpr int kBlockY = 8;
 constexpr int kMarch = 64;
-constexpr int kLine = 256;  // threads of a block where there is one axis
+constexpr int kLine = 256;  // threads of a block if there is one axis
 
 // Part, as far as kernels need it.
 struct Layout {

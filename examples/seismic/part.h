@@ -37,7 +37,7 @@ struct Part {
   Extents split;                         // ranks along each axis
   Extents first;                         // global indices of the first owned point
   Extents own;                           // owned points along each axis
-  std::array<int, kFaces> neighbours{};  // ranks, -1 where there is none
+  std::array<int, kFaces> neighbours{};  // ranks, -1 if there is none
   // Distances between neighbours in memory, in values, and those of an array with its halos.
   std::ptrdiff_t row = 0;
   std::ptrdiff_t plane = 0;
@@ -57,8 +57,8 @@ struct Part {
   Box all() const { return {{0, 0, 0}, own}; }
 };
 
-// How `ranks` ranks share the grid: `split` as it is given, or, where it is all zeros, the one of
-// those that divide the grid whose parts have the least surface. False where none divides it into
+// How `ranks` ranks share the grid: `split` as it is given, or, if it is all zeros, the one of
+// those that divide the grid whose parts have the least surface. False if none divides it into
 // parts of at least kHalo points along each axis, with a sentence for the user.
 bool choose_split(const Extents& grid, int ranks, Extents* split, std::string* error);
 

@@ -14,7 +14,7 @@ enum Group { kVelocities, kTractions, kGroups };  // what neighbours need of a f
 
 inline constexpr int kFieldsOfFace = 3;
 
-// A message is [field][plane][row][column], columns along x where the face has an x axis.
+// A message is [field][plane][row][column], columns along x if the face has an x axis.
 struct Planes {
   int field[kFieldsOfFace];
   std::ptrdiff_t begin;

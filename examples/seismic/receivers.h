@@ -36,7 +36,7 @@ struct Misfit {
   double worst = 0;  // the largest of a receiver
 };
 
-// None where no wave had arrived at a receiver of the reference. A reference of another length ends
+// None if no wave had arrived at a receiver of the reference. A reference of another length ends
 // in std::runtime_error.
 std::optional<Misfit> misfit(const std::vector<float>& seismograms,
                              const std::vector<float>& reference, int receivers);

@@ -67,7 +67,7 @@ MESH: dict[str, tuple[str, list[str]]] = {
     "2,1,2": ("--pp 2 --dp 1 --tp 2 --batch 96 --micro 4 --warm 40 --size 100M", PRESETS),
     "2,2,1": ("--pp 2 --dp 2 --tp 1 --batch 64 --micro 4 --warm 40 --size 20M", PRESETS),
 }
-# Settings under which FSDP2 is trained: parameters are coded, too, where "*" is.
+# Settings under which FSDP2 is trained: parameters are coded, too, if "*" is.
 CONVERGE = ["none", "lossless", GRADIENTS, "mzhybrid", *(naive(rate) for rate in (16, 10, 8, 4))]
 # Settings under which what the hybrids leave exact is compressed naively as well, which is to hurt.
 CONVERGE_MESH = ["none", "lossless", "mzhybrid", "zhybrid", naive(8), naive(4)]

@@ -35,7 +35,7 @@ class Exchange {
   Traffic traffic_;
 };
 
-// Hands MPI the pointers as they are: to host memory, or to GPU memory where MPI takes it.
+// Hands MPI the pointers as they are: to host memory, or to GPU memory if MPI takes it.
 std::unique_ptr<Exchange> make_direct_exchange(MPI_Comm comm, const Slab& slab);
 
 // The four runs of kRadius planes that halos are made of.

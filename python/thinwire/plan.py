@@ -93,7 +93,7 @@ def _figures(choice: Any) -> tuple[str, float | None, float | None, float | None
     compressed = choice.reason == lib.TW_COMPRESS
     raw = choice.predicted_raw_seconds
     weighed = raw > 0
-    # The plan says 0, or infinity, where no ratio is enough.
+    # The plan says 0, or infinity, if no ratio is enough.
     least = choice.least_ratio if weighed and 0 < choice.least_ratio < float("inf") else None
     return (
         "" if compressed else text(lib.tw_reason_text(choice.reason)),

@@ -29,7 +29,7 @@ class Counters:
     native_collectives: int  # calls that were left to the MPI
     predicted_nanoseconds: int  # of an MPI program's messages, as they were sent
     predicted_raw_nanoseconds: int  # of the same, had each gone raw
-    # Predicted raw less what it took, below 0 where compression cost more (thinwire.h, tw_stats).
+    # Predicted raw less what it took, below 0 if compression cost more (thinwire.h, tw_stats).
     saved_nanoseconds: int
     collective_saved_nanoseconds: int
     messages_without_memory: int  # compressed ones that there was no memory to decode

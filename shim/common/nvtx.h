@@ -9,7 +9,7 @@
 
 namespace thinwire::shim {
 
-// Null where nobody listens.
+// Null if nobody listens.
 inline nvtxDomainHandle_t nvtx_domain() {
   static const nvtxDomainHandle_t made = nvtxDomainCreateA("thinwire");
   return made;

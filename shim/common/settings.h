@@ -15,10 +15,10 @@ namespace thinwire::shim {
 // A switch, or a value other than 0.
 bool is_on(const char* name);
 
-// As it is; `fallback` where it is not set.
+// As it is; `fallback` if it is not set.
 std::string text_or(const char* name, const char* fallback);
 
-// Bytes; `fallback` where it is not set.
+// Bytes; `fallback` if it is not set.
 std::uint64_t size_or(const char* name, std::uint64_t fallback);
 
 // THINWIRE_THRESHOLD.
@@ -37,8 +37,8 @@ std::optional<tw_codec_info> row_of(const tw_codec* codec);
 inline constexpr std::uint32_t kFloats = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 |
                                          1U << TW_BF16 | 1U << TW_F8_E4M3 | 1U << TW_F8_E5M2;
 
-// THINWIRE_CODEC, "auto" by default, for the caller to destroy. "off" where it cannot be made, or
-// `objection` says why it cannot be used here: logged where this process `speaks` for its job, with
+// THINWIRE_CODEC, "auto" by default, for the caller to destroy. "off" if it cannot be made, or
+// `objection` says why it cannot be used here: logged if this process `speaks` for its job, with
 // `what` then goes raw, unless it is for a wrong setting, which has been logged.
 tw_codec* read_codec(bool speaks, const char* what,
                      const std::function<std::string(const tw_codec*)>& objection = {});

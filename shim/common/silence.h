@@ -20,10 +20,10 @@ std::string size_text(std::uint64_t bytes);
 
 class LeftRaw {
  public:
-  // `one` as in "message". What `may_be_small` is worth a word only where there was much of it.
+  // `one` as in "message". What `may_be_small` is worth a word only if there was much of it.
   void add(std::uint64_t count, const char* one, const std::string& why, bool may_be_small);
 
-  // The most frequent first: "3 messages (would not gain), ..."; "" where it is not worth a word.
+  // The most frequent first: "3 messages (would not gain), ..."; "" if it is not worth a word.
   std::string text() const;
 
  private:

@@ -35,7 +35,7 @@ namespace {
 
 std::atomic<bool> everybody_is_known{false};
 
-// One rank of a job speaks for all where all would say the same.
+// One rank of a job speaks for all if all would say the same.
 bool speaks() { return rank_by_launcher().value_or(0) == 0; }
 
 Capabilities own_capabilities(const Settings& settings) {
@@ -48,7 +48,7 @@ Capabilities own_capabilities(const Settings& settings) {
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
-    // The receive buffer may be in host memory, where a codec of GPUs alone cannot decode.
+    // The receive buffer may be in host memory, if a codec of GPUs alone cannot decode.
     if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
       capabilities.codecs.push_back(info.id);
     }

@@ -1,4 +1,4 @@
-// The mark of functions that define bytes: compiled for the host, and for the device where a CUDA
+// The mark of functions that define bytes: compiled for the host, and for the device if a CUDA
 // compiler reads them, so that both produce the same.
 #pragma once
 

@@ -13,7 +13,7 @@ enum class LogLevel : int { kOff = 0, kError = 1, kWarning = 2, kInfo = 3, kDebu
 // off, error, warning, info, plan or debug.
 Result<LogLevel> parse_log_level(std::string_view text);
 
-// The level of THINWIRE_LOG, read once; warning where it is not set or wrong.
+// The level of THINWIRE_LOG, read once; warning if it is not set or wrong.
 LogLevel log_level();
 
 // Writes "thinwire: <level>: <text>" and a line end with one write(2), if the level is on.

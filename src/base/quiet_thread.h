@@ -13,7 +13,7 @@
 
 namespace thinwire {
 
-// The processors that the process had as this library was loaded; none where there are more than a
+// The processors that the process had as this library was loaded; none if there are more than a
 // cpu_set_t has room for.
 inline const cpu_set_t kProcessorsAtStart = [] {
   cpu_set_t found;
@@ -30,7 +30,7 @@ enum class Runs { kAsItsMaker, kAnywhere };
 // A thread that runs `work`, called `name` (at most 15 characters) by debuggers. Signals sent to
 // the process are the program's: this thread takes none, so that a program that waits for one gets
 // it. What a thread does wrong itself (SIGSEGV, SIGFPE) comes to it all the same. One that is not
-// joinable where the system has no thread left.
+// joinable if the system has no thread left.
 inline std::thread quiet_thread(const char* name, std::function<void()> work,
                                 Runs where = Runs::kAsItsMaker) {
   sigset_t quiet{}, before{};

@@ -30,10 +30,10 @@ const char* kind_text(SettingKind kind);
 struct Setting {
   const char* name;
   SettingKind kind;
-  const char* fallback;  // what holds where it is not set, in words where it is no value
+  const char* fallback;  // what holds if it is not set, in words if it is no value
   const char* meaning;
   const char* words = "";          // of kWords, with spaces between them
-  const char* if_wrong = nullptr;  // what holds where it is wrong; null: the fallback
+  const char* if_wrong = nullptr;  // what holds if it is wrong; null: the fallback
 };
 
 // Every name there is. A new setting is one row of settings_table.cpp and one of the docs' table.
@@ -48,8 +48,8 @@ std::string_view nearest_setting(std::string_view name);
 // Whether the row takes that value; says what is wrong with it.
 Status check_setting(const Setting& setting, std::string_view value);
 
-// The environment's value of a name of the table, as getenv() has it; where it is wrong, what the
-// row has for that. Null where it is not set or empty, or wrong without such.
+// The environment's value of a name of the table, as getenv() has it; if it is wrong, what the
+// row has for that. Null if it is not set or empty, or wrong without such.
 const char* setting_value(const char* name);
 
 // A sentence for each variable of `environment` ("NAME=VALUE") that is a wrong or unknown setting:
@@ -57,7 +57,7 @@ const char* setting_value(const char* name);
 std::vector<std::string> judge_settings(std::span<const char* const> environment);
 
 // The first of these sentences about this process's environment, as it was at the first call;
-// "" where nothing is wrong. That call logs them all, where this process is its job's first rank.
+// "" if nothing is wrong. That call logs them all, if this process is its job's first rank.
 const std::string& wrong_setting();
 
 }  // namespace thinwire

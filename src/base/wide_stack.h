@@ -13,7 +13,7 @@ namespace thinwire {
 bool stack_is_wide();
 
 // Calls `work(argument)`, which must not throw, on a stack of 320 KiB that is lent for it; on the
-// caller's own where the system has no memory for one.
+// caller's own if the system has no memory for one.
 void run_on_lent_stack(void (*work)(void*), void* argument);
 
 // Returns what `work()` returns, or throws, on a stack with room for it. It stays in the same

@@ -13,7 +13,7 @@ namespace thinwire::capi {
 // Nothing for a null pointer, an unknown dtype or a rank that is not 1 to 4.
 std::optional<codec::Chunk> to_array(const tw_shape* shape);
 
-// The options in today's layout, all defaults for a null pointer; false where they are not sound.
+// The options in today's layout, all defaults for a null pointer; false if they are not sound.
 class MessageOptions {
  public:
   explicit MessageOptions(const tw_message_options* given);

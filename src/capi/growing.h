@@ -22,7 +22,7 @@ bool has_size(const Struct* out) {
   return out != nullptr && is_size_of_struct(out->size);
 }
 
-// An input struct as this library knows it: the caller's own where it is of today's size, else a
+// An input struct as this library knows it: the caller's own if it is of today's size, else a
 // copy in which fields that the caller's has not are zero, the default of every field. False for a
 // null pointer, a size that is not set, and fields that are set and not known here.
 template <class Struct>
@@ -71,7 +71,7 @@ void give(Struct own, Struct* out) {
   if (size > sizeof(Struct)) std::memset(bytes + sizeof(Struct), 0, size - sizeof(Struct));
 }
 
-// An output struct that is filled field by field: the caller's own where it is of today's size, so
+// An output struct that is filled field by field: the caller's own if it is of today's size, so
 // that a call on the path of every message copies nothing.
 template <class Struct>
 class Filled {

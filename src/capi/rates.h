@@ -8,12 +8,12 @@
 
 namespace thinwire::capi {
 
-// A rate of a link: 0 where it is not stated, else finite and above 0.
+// A rate of a link: 0 if it is not stated, else finite and above 0.
 inline bool is_rate(double bytes_per_second) {
   return std::isfinite(bytes_per_second) && bytes_per_second >= 0;
 }
 
-// A codec's cost: all 0 where it was not measured, else finite and above 0 throughout.
+// A codec's cost: all 0 if it was not measured, else finite and above 0 throughout.
 inline bool is_cost(const tw_codec_cost& cost) {
   const double values[] = {cost.encode_bytes_per_second, cost.decode_bytes_per_second, cost.ratio};
   int zeros = 0;

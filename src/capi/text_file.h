@@ -8,7 +8,7 @@
 namespace thinwire::capi {
 
 // All of a file, of at most 1 MiB: a wrong path may be one of something endless. kInvalidArgument,
-// with the path, where it cannot be read.
+// with the path, if it cannot be read.
 Result<std::string> read_text_file(const std::string& path);
 
 }  // namespace thinwire::capi

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kHopeless = 4;
 inline constexpr double kShift = 1.5;
 
 // Calls of each way in a timing round. Four are the fewest of which the longest can be left out:
-// enough where each takes long, as a step of training does. Eight hold against chance in short
+// enough if each takes long, as a step of training does. Eight hold against chance in short
 // ones.
 inline constexpr std::uint32_t kTimedAlone = 8, kTimedLong = 4, kMostTimed = 1024;
 // The first ones of each way, which may show that the rest is not worth its time.

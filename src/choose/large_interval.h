@@ -32,7 +32,7 @@ class LargeInterval {
   // acknowledgement alone would be counted.
   void small(double now) { last_small_ = now; }
 
-  // Whether all that were sent are delivered, as the connections stand now. Where they are not,
+  // Whether all that were sent are delivered, as the connections stand now. If they are not,
   // small messages until now were beside large ones.
   bool is_finished(std::span<const Growth> connections, double now);
 
@@ -44,7 +44,7 @@ class LargeInterval {
   // counted from now on.
   bool is_behind(std::span<const Growth> connections) const;
 
-  // Ends it. What of it tells the link's rate; nothing where it was not of large messages alone.
+  // Ends it. What of it tells the link's rate; nothing if it was not of large messages alone.
   Delivered close(std::span<const Growth> connections);
 
  private:

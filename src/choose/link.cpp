@@ -23,7 +23,7 @@ constexpr double kAgreeing = 1.6;
 // alone nothing is believed, as what begins to compress then sends little that would correct it.
 constexpr int kConfirmed = 2;
 
-// A link has become faster where what was sent lately would have taken so long by the rate so far,
+// A link has become faster if what was sent lately would have taken so long by the rate so far,
 // and longer still by twice its busy time: six ticks that are missing are no accident. "Lately" is
 // this much busy time at most, or the link's time before would hide it.
 constexpr double kMissingSeconds = 0.024, kLatelySeconds = 0.008;

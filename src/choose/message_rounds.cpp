@@ -106,7 +106,7 @@ void MessageKind::begin_round(const Foreseen& foreseen) {
 }
 
 // Steps from a timing round to the next. While both ways may still be the faster one they are few,
-// and none where compressed ones seem to be: a timing round costs nothing then.
+// and none if compressed ones seem to be: a timing round costs nothing then.
 std::uint64_t MessageKind::pause() const {
   const double faster = times_.deviations_faster(), slower = times_.part_slower(codes_);
   if (!codes_ && faster > kPromising) return std::bit_ceil(round_.steps());

@@ -12,7 +12,7 @@ class Guard {
   plan::CodecCost cost(const plan::CodecCost& measured) const;
 
   // Whether to code a message that is predicted to take so long raw, and coded at the most that can
-  // be hoped for. Starts only for a clear gain and stops at the first loss. Where it does not pay,
+  // be hoped for. Starts only for a clear gain and stops at the first loss. If it does not pay,
   // a message is tried all the same after the raw ones before it have paid for that.
   bool takes(double raw_seconds, double coded_seconds);
 
@@ -29,7 +29,7 @@ class Guard {
   bool codes_ = false;
 };
 
-// The ratio below which raw is faster, where coding takes so long besides the transfer; infinity
+// The ratio below which raw is faster, if coding takes so long besides the transfer; infinity
 // where none is.
 double least_ratio_of(double raw_seconds, double codec_seconds);
 

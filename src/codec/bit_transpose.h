@@ -12,7 +12,7 @@ template <int kDistance>
 THINWIRE_HOST_DEVICE constexpr void exchange_bits(std::uint32_t& a, std::uint32_t& b,
                                                   std::uint32_t mask) {
 #if defined(__CUDA_ARCH__)
-  // Fewer instructions where one takes three operands, or moves whole bytes.
+  // Fewer instructions if one takes three operands, or moves whole bytes.
   std::uint32_t kept;
   if constexpr (kDistance >= 8) {
     kept = __byte_perm(a, b, kDistance == 16 ? 0x5410 : 0x6240);

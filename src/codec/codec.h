@@ -29,7 +29,7 @@ struct Option {
 struct Chunk {
   Dtype dtype = Dtype::kBytes;
   Shape shape;
-  std::uint64_t index = 0;  // which one of its array, where it is a piece of one
+  std::uint64_t index = 0;  // which one of its array, if it is a piece of one
 
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
 };
@@ -37,7 +37,7 @@ struct Chunk {
 // A lattice: every value decodes to its own bits, or to an integer times `step`, rounded to the
 // dtype. An integer of at most `most`, times `step`, less than half a step off by more than four
 // roundings to the dtype, decodes to that integer's value or to its own bits; so what is on the
-// lattice stays where it is, however often it is coded. step is 0 where there is no lattice.
+// lattice stays where it is, however often it is coded. step is 0 if there is no lattice.
 struct Spacing {
   double step = 0;
   double most = 0;
@@ -87,24 +87,24 @@ struct Codec {
   // It spans all axes but the slowest in full (a run of planes), or has at most kMostBoxBytes.
   Shape (*chunk_shape)(const Shape& shape, Dtype dtype, std::uint64_t parameter);
 
-  // Most bytes that encoding `chunk` can take; the exact number where fixed_size.
+  // Most bytes that encoding `chunk` can take; the exact number if fixed_size.
   std::uint64_t (*bound)(const Chunk& chunk, std::uint64_t parameter);
 
   // Encodes the chunk at `source` into `out`, which holds at least bound() bytes; returns the
-  // bytes written. kDeclined where this data can't be coded (NaN in a fixed-rate codec).
+  // bytes written. kDeclined if this data can't be coded (NaN in a fixed-rate codec).
   Result<std::uint64_t> (*encode)(const std::byte* source, const Chunk& chunk,
                                   std::uint64_t parameter, std::byte* out);
 
   // Decodes `encoded`, the whole of one chunk and nothing else, into chunk.raw_bytes() bytes at
-  // `out`, every one of which is written. Any bytes are safe; kDamaged where they cannot be this
+  // `out`, every one of which is written. Any bytes are safe; kDamaged if they cannot be this
   // codec's.
   Status (*decode)(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std::byte* out);
 
   // Whether a parameter of a spec still depends on the data, as a bound relative to its range does;
-  // nullptr where none does. No frame carries such a one, and chunks are cut without it.
+  // nullptr if none does. No frame carries such a one, and chunks are cut without it.
   bool (*is_open)(std::uint64_t parameter) = nullptr;
 
-  // One that is open, for encodes that are told later what it is (EncodeJob::given); 0 where there
+  // One that is open, for encodes that are told later what it is (EncodeJob::given); 0 if there
   // is none.
   std::uint64_t any_open = 0;
 
@@ -113,23 +113,23 @@ struct Codec {
                            std::uint64_t parameter) = nullptr;
 
   // `parameter` with another bound: each value decodes to one at most `bound` away, above 0 and
-  // finite, or to its own bits. nullptr where the codec has no absolute bound.
+  // finite, or to its own bits. nullptr if the codec has no absolute bound.
   std::uint64_t (*with_bound)(std::uint64_t parameter, double bound) = nullptr;
 
-  // The largest difference that coding under `parameter` makes to a value, 0 where that depends on
-  // the data; nullptr where the codec states none.
+  // The largest difference that coding under `parameter` makes to a value, 0 if that depends on
+  // the data; nullptr if the codec states none.
   double (*bound_of)(std::uint64_t parameter) = nullptr;
 
   // The spacing of the numbers to which values decode under a closed parameter; nullptr if they
   // follow no such rule.
   Spacing (*spacing)(std::uint64_t parameter, Dtype dtype) = nullptr;
 
-  // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec
-  // needs; nullptr where it needs nothing.
+  // kUnsupported, with what is missing and how to get it, if this machine lacks what the codec
+  // needs; nullptr if it needs nothing.
   Status (*available)() = nullptr;
 
-  // In which place "auto" tries it on arrays of each type, from 1 on; 0 where it does not. A slow
-  // one comes last, and is tried only where the link leaves it the time.
+  // In which place "auto" tries it on arrays of each type, from 1 on; 0 if it does not. A slow
+  // one comes last, and is tried only if the link leaves it the time.
   std::array<std::uint8_t, kDtypeCount> place_in_auto = {};
   bool slow = false;
 
@@ -140,10 +140,10 @@ struct Codec {
   bool gpu_only = false;
 
   // Whether another project's library decodes: it may not be safe against forged bytes, so frames
-  // of it are decoded only where this process has named it (message/allowed.h).
+  // of it are decoded only if this process has named it (message/allowed.h).
   bool foreign = false;
 
-  // The same on a GPU, byte for byte; nullptr where this build or the codec has no such side.
+  // The same on a GPU, byte for byte; nullptr if this build or the codec has no such side.
   const DeviceCodec* device = nullptr;
 
   bool open(std::uint64_t parameter) const { return is_open != nullptr && is_open(parameter); }

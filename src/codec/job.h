@@ -54,7 +54,7 @@ struct DecodeJob {
 };
 
 // A codec's CUDA side. One kernel each (and one before it for an open parameter); the workspace is
-// zeros before its first use, and kernels leave it as they found it, or, where the codec says that
+// zeros before its first use, and kernels leave it as they found it, or, if the codec says that
 // it does not leave zeros, fit for its own next use with any array. Both return after the work is
 // enqueued.
 struct DeviceCodec {

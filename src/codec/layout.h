@@ -57,7 +57,7 @@ struct Layout {
   std::uint64_t raw_offset(std::uint64_t index) const;
 };
 
-// In which shape a codec sees an array: as one line where it is flat or `as_line` says so; where
+// In which shape a codec sees an array: as one line if it is flat or `as_line` says so; if
 // the array has more axes than the codec takes, with the slowest ones as one.
 Shape coded_shape(const Codec& codec, const Shape& shape, bool as_line = false);
 

@@ -1,4 +1,4 @@
-// The functions of a codec's row that read and write its options, where it takes none: its
+// The functions of a codec's row that read and write its options, if it takes none: its
 // parameter is 0.
 #pragma once
 

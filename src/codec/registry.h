@@ -11,7 +11,7 @@ namespace thinwire::codec {
 // Every codec of this build, in order of id.
 std::span<const Codec* const> all_codecs();
 
-// nullptr where this build has no such codec.
+// nullptr if this build has no such codec.
 const Codec* find_codec(CodecId id);
 const Codec* find_codec(std::string_view name);
 

@@ -27,7 +27,7 @@ struct ResultBound {
   std::string text() const;
 };
 
-// Takes the option out of `options`. kInvalidArgument, with a message for the user, where there are
+// Takes the option out of `options`. kInvalidArgument, with a message for the user, if there are
 // two, or its value is none.
 Result<ResultBound> take_result_bound(std::vector<Option>& options);
 

@@ -81,7 +81,7 @@ std::string shape_text(const Shape& shape) {
   return text;
 }
 
-// Fills in the open extent of `shape`; false where it cannot hold exactly `count` elements.
+// Fills in the open extent of `shape`; false if it cannot hold exactly `count` elements.
 bool fit(Shape& shape, std::uint64_t count) {
   std::uint64_t* open = nullptr;
   std::uint64_t left = count;

@@ -12,7 +12,7 @@
 namespace thinwire::codec {
 
 // A parsed spec. Besides the names of the registry, "off" (never compress), "auto" (the lossless
-// codec that the data chooses, where one pays on the stated link) and "lossless" (the same, asked
+// codec that the data chooses, if one pays on the stated link) and "lossless" (the same, asked
 // for by name: no link need be stated) are specs of a policy: they name no codec by themselves.
 struct Spec {
   enum class Kind { kOff, kAuto, kCodec };
@@ -36,7 +36,7 @@ struct Spec {
   // where there is none.
   Shape shape{.rank = 0};
 
-  // Compresses nothing where no link is stated.
+  // Compresses nothing if no link is stated.
   bool needs_link() const { return kind == Kind::kAuto && !insists; }
 
   friend bool operator==(const Spec&, const Spec&) = default;
@@ -45,8 +45,8 @@ struct Spec {
   // options, the bound of results, the shape.
   std::string text() const;
 
-  // The shape in which `count` elements are coded: `shape` where it fits them, else a line.
-  // kUnsupported, with a message for the user, where a lossy codec would get a line instead of the
+  // The shape in which `count` elements are coded: `shape` if it fits them, else a line.
+  // kUnsupported, with a message for the user, if a lossy codec would get a line instead of the
   // shape that was asked for.
   Result<Shape> shape_of(std::uint64_t count) const;
 };

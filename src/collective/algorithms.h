@@ -19,7 +19,7 @@ struct Row {
   Schedule (*make)(const Topology& topology);
 
   // Most codings, one after the other or summed up, that reach one value of the result. `size` is
-  // how many ranks there are, of two levels how many nodes. 0 where nothing is coded: where it
+  // how many ranks there are, of two levels how many nodes. 0 if nothing is coded: where it
   // is 1.
   std::uint64_t (*codings)(int size);
 
@@ -33,7 +33,7 @@ std::span<const Row> algorithms();
 // The same as the plan takes them.
 std::span<const plan::Way> all_ways();
 
-// nullptr where there is no such row.
+// nullptr if there is no such row.
 const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding coding);
 
 const char* operation_name(Operation operation);  // as in "allreduce"

@@ -19,7 +19,7 @@ struct BudgetFacts {
   std::uint64_t codings = 0;  // most that add up on one value: Row::codings
   int ranks = 1;
   int additions = 0;    // most that follow one another: Row::additions; 0: ranks - 1
-  int coded_ranks = 1;  // whose values are coded: all, or one a node where the others add raw
+  int coded_ranks = 1;  // whose values are coded: all, or one a node if the others add raw
 
   // The schedule may be given to quantise_own(). Direct Allreduce and Reduce lose nothing by it,
   // nor does recursive doubling; Reduce-scatter would have one coding more.
@@ -51,7 +51,7 @@ struct Budget {
   bool quantises_own = false;  // the bound is for a schedule that went through quantise_own()
 };
 
-// The same on all ranks where the facts are.
+// The same on all ranks if the facts are.
 Budget divide(const BudgetFacts& facts);
 
 }  // namespace thinwire::collective

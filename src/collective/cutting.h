@@ -11,7 +11,7 @@ namespace thinwire::collective {
 
 // A dense run of values, cut along its slowest axis alone.
 struct Block {
-  Shape shape;                       // extent 0 along the slowest axis where it is empty
+  Shape shape;                       // extent 0 along the slowest axis if it is empty
   std::uint64_t offset = 0;          // from the first value of its array, in values
   std::uint64_t row_values = 1;      // along the slowest axis
   std::uint64_t rows_per_piece = 1;  // of all pieces but the last
@@ -35,7 +35,7 @@ class Cutter {
   Cutter(const codec::Spec& spec, Dtype dtype, std::uint64_t piece_bytes)
       : spec_(spec), dtype_(dtype), piece_bytes_(piece_bytes) {}
 
-  // One array, whole: in the spec's shape where that fits it, else a line.
+  // One array, whole: in the spec's shape if that fits it, else a line.
   Block whole(std::uint64_t count) const;
 
   // Part `index` of `parts` of an array of `count` values, near equal in whole boxes; those at the

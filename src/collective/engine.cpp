@@ -42,7 +42,7 @@ Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
   return most;
 }
 
-// One frame of the values; a status that is_declined() where it would be no shorter.
+// One frame of the values; a status that is_declined() if it would be no shorter.
 Result<std::uint64_t> Engine::code(const std::byte* values, const Shape& shape,
                                    MutableByteView slot) {
   message::EncodeOptions options;
@@ -55,7 +55,7 @@ Result<std::uint64_t> Engine::code(const std::byte* values, const Shape& shape,
                          slot, options);
 }
 
-// kDeclined where ordinary coding is foreseen to leave no more.
+// kDeclined if ordinary coding is foreseen to leave no more.
 Result<Packet> Engine::encode_delta(const std::byte* values, const Shape& shape,
                                     MutableByteView slot, const message::Reference& reference) {
   const std::uint64_t raw = bytes(shape);

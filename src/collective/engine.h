@@ -42,7 +42,7 @@ struct EngineSettings {
 // library's own streams.
 class Engine {
  public:
-  // `spare`: where the values lie, memory for those of one piece; nullptr where needs_spare() says
+  // `spare`: where the values lie, memory for those of one piece; nullptr if needs_spare() says
   // no.
   Engine(const EngineSettings& settings, std::byte* spare) : settings_(&settings), spare_(spare) {}
 
@@ -65,7 +65,7 @@ class Engine {
   Result<std::uint64_t> most_bytes(const Shape& shape) const;
 
   // On the host what does not shrink stays where it is; from a device everything comes into `slot`.
-  // Against `reference`, where that has values and makes less of it.
+  // Against `reference`, if that has values and makes less of it.
   Result<Packet> encode(const std::byte* values, const Shape& shape, MutableByteView slot,
                         const message::Reference& reference = {});
 
@@ -73,7 +73,7 @@ class Engine {
   Result<Packet> pass(const std::byte* values, const Shape& shape, MutableByteView slot,
                       plan::Reason why);
 
-  // kDamaged where a frame is not one of this piece.
+  // kDamaged if a frame is not one of this piece.
   Status decode(const Packet& packet, const Shape& shape, std::byte* to,
                 const message::Reference& reference = {});
   Status reduce(const Packet& packet, const Shape& shape, std::byte* to);

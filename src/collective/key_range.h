@@ -23,7 +23,7 @@ struct Seen {
   // Without a branch, so that loops vectorise.
   THINWIRE_HOST_DEVICE constexpr void take(codec::WordOf<kDtype> word) {
     const Key key = key_of<kDtype>(word);
-    // All bits where the key is not that of a finite value, else none.
+    // All bits if the key is not that of a finite value, else none.
     const auto magnitude = static_cast<Key>(key ^ key >> (8 * sizeof(Key) - 1));
     const auto is_outside =
         static_cast<Key>(static_cast<Key>(kMost - 1 - magnitude) >> (8 * sizeof(Key) - 1));

@@ -45,7 +45,7 @@ class Program {
   std::uint32_t packets() const { return packets_; }
   std::uint32_t values() const { return values_; }  // pieces of values, scratch included
 
-  // Which piece of scratch this is; kNone where `value` is the user's.
+  // Which piece of scratch this is; kNone if `value` is the user's.
   std::uint32_t scratch_piece(std::uint32_t value) const {
     return value < scratch_pieces_ ? value : kNone;
   }

@@ -18,7 +18,7 @@ using plan::Reduction;
 // hold the same bits:
 //   sum, product       one rounding; 16-bit types in fp32, then one more. A NaN is the canonical
 //                      one, as where codecs add what they decode.
-//   minimum, maximum   bits of one operand. NaN, the canonical one, where either is NaN; -0 is less
+//   minimum, maximum   bits of one operand. NaN, the canonical one, if either is NaN; -0 is less
 //                      than +0. An MPI's own (x < y ? x : y) lets the operands' order decide both.
 void combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
              const std::byte* from);
@@ -30,7 +30,7 @@ struct Statistics {
   double largest = 0;      // in magnitude
   bool all_finite = true;  // no NaN, no infinity
 
-  // most - least; 0 without finite values, the largest double where it overflows.
+  // most - least; 0 without finite values, the largest double if it overflows.
   double range() const;
 };
 

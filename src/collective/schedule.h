@@ -46,7 +46,7 @@ struct Step {
   Area from = Area::kInput;
   std::uint32_t block = 0;    // which values; how many they are, in scratch and slots too
   std::uint32_t slot = 0;     // which packet
-  std::uint32_t scratch = 0;  // which one, where an area is kScratch
+  std::uint32_t scratch = 0;  // which one, if an area is kScratch
   std::int32_t peer = -1;
   bool plain = false;  // kEncode: never coded
 };

@@ -14,7 +14,7 @@ struct Term {
   std::string value;
 };
 
-// Collective: kVersion on every rank, with the first difference in words, where two ranks say
+// Collective: kVersion on every rank, with the first difference in words, if two ranks say
 // different things. The terms themselves travel only then.
 Status agree(transport::Transport& transport, const std::vector<Term>& terms);
 

@@ -12,7 +12,7 @@ namespace thinwire::comm {
 // Kept from call to call, so that a steady state allocates nothing.
 class Binding {
  public:
-  // `parts`: how many blocks the schedule has. `counts`: elements of each rank's block where only
+  // `parts`: how many blocks the schedule has. `counts`: elements of each rank's block if only
   // one rank knows them all (Gather and Scatter with lists); else nullptr.
   void bind(const Call& call, const collective::Cutter& cutter, int rank, int size,
             std::uint32_t parts, const std::uint64_t* counts);

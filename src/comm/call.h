@@ -9,7 +9,7 @@
 
 namespace thinwire::comm {
 
-// Counts and displacements are in values; lists have an entry a rank, nullptr where there is none.
+// Counts and displacements are in values; lists have an entry a rank, nullptr if there is none.
 struct Call {
   plan::Operation operation = plan::Operation::kBcast;
   Dtype dtype = Dtype::kBytes;
@@ -37,7 +37,7 @@ struct Call {
 // kInvalidArgument for what no rank could run, kUnsupported for reductions of bytes.
 Status check(const Call& call, int size);
 
-// Values that rank `rank` contributes, gets or sends, by the lists where there are some.
+// Values that rank `rank` contributes, gets or sends, by the lists if there are some.
 inline std::uint64_t count_of(const std::uint64_t* counts, std::uint64_t count, int rank) {
   return counts == nullptr ? count : counts[rank];
 }

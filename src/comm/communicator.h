@@ -23,7 +23,7 @@ struct Options {
   codec::Spec spec;                   // of calls that name none
   std::uint64_t threshold = 0;        // operations on fewer bytes go raw
   double link_bytes_per_second = 0;   // between nodes; 0: not stated
-  bool same_node = false;             // compress where all ranks share a node
+  bool same_node = false;             // compress if all ranks share a node
   std::vector<std::int32_t> nodes;    // of each rank; empty: each one a node of its own
   std::uint64_t piece_bytes = 0;      // 0: planned
   std::uint64_t reference_bytes = 0;  // most that results of earlier calls take; 0: none are kept
@@ -40,7 +40,7 @@ struct Choice {
   plan::Coding coding = plan::Coding::kOnce;
   std::uint64_t piece_bytes = 0;
   std::uint32_t window = 1;
-  double raw_seconds = 0;  // predicted; 0 where no link is stated
+  double raw_seconds = 0;  // predicted; 0 if no link is stated
   double seconds = 0;
   double least_ratio = 0;  // below it raw is faster
 };
@@ -74,7 +74,7 @@ class Communicator {
   // the same ones share them.
   std::uint32_t processors() const;
 
-  // Collective once for each spec and dtype, where a link is stated: what the codec costs is
+  // Collective once for each spec and dtype, if a link is stated: what the codec costs is
   // measured and agreed on. Looks at buffers for where they lie alone.
   Status learn_cost(const Call& call);
 
@@ -82,7 +82,7 @@ class Communicator {
   // another one is in run().
   Result<Choice> choose(const Call& call) const;
 
-  // Has settle() learn the call's cost, where it is missing. Local; any thread.
+  // Has settle() learn the call's cost, if it is missing. Local; any thread.
   void want_cost(const Call& call);
 
   // Collective: what was wanted is learned, in the order in which it was wanted.
@@ -94,8 +94,8 @@ class Communicator {
   // By which calls from here on are planned: the same on all ranks, between the same calls. Local.
   void set_link(double bytes_per_second) { options_.link_bytes_per_second = bytes_per_second; }
 
-  // Blocks until this rank's part is complete. kUnsupported where no schedule does it. `planned`:
-  // what choose() has said of this call, where it was asked already. Learns costs, unless the call
+  // Blocks until this rank's part is complete. kUnsupported if no schedule does it. `planned`:
+  // what choose() has said of this call, if it was asked already. Learns costs, unless the call
   // is `as_agreed`.
   Status run(const Call& call, Report& report, const Choice* planned = nullptr);
 
@@ -185,7 +185,7 @@ class Communicator {
   std::string why_broken_;
 
   // Alike on all ranks, but for `lost_` and what is in the entries of who has that.
-  std::unique_ptr<History> history_;  // null where no references are wanted
+  std::unique_ptr<History> history_;  // null if no references are wanted
   choose::Backoff pause_;             // where none was found lately
   std::uint64_t misses_ = 0;          // in a row
   double reference_seconds_ = 0;      // that differences and keeping results take, a byte

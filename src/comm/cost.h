@@ -9,7 +9,7 @@
 namespace thinwire::comm {
 
 // On this rank, host memory or that device's, of one piece in the shape that the spec gives the
-// call's array; all zeros where it cannot be measured, which no plan takes for a win. Once a
+// call's array; all zeros if it cannot be measured, which no plan takes for a win. Once a
 // process: later calls of the kind are told the same. What `known` has, which may be null, is not
 // measured.
 plan::CodecCost measure_cost(const Call& call, int size, int device, const costs::Table* known);

@@ -35,7 +35,7 @@ class History {
     ResultClass of;
     std::uint64_t number = 0;           // of the call that gave it
     std::uint64_t last_used = 0;        // the call that was coded against it, or gave it
-    std::unique_ptr<std::byte[]> data;  // null where there was no memory
+    std::unique_ptr<std::byte[]> data;  // null if there was no memory
     std::byte* values() const { return data.get(); }
     std::byte* sketch() const { return data.get() + of.bytes; }
   };
@@ -55,7 +55,7 @@ class History {
   static std::uint64_t bytes_of(const ResultClass& of) { return of.bytes + kBesideBytes; }
   bool fits(const ResultClass& of) const { return bytes_of(of) <= limit_; }
 
-  // The entry of that class whose own block's sketch is most like `sketch`; nullptr where none is
+  // The entry of that class whose own block's sketch is most like `sketch`; nullptr if none is
   // alike.
   const Entry* most_alike(const ResultClass& of, const Sketch& sketch) const;
   const Entry* find(std::uint64_t number) const;

@@ -62,7 +62,7 @@ ResultClass class_of(const Call& call, int size) {
 
 }  // namespace
 
-// Collective, where references are wanted: what they cost the slowest rank, by the byte.
+// Collective, if references are wanted: what they cost the slowest rank, by the byte.
 Status Communicator::open_history() {
   if (options_.reference_bytes == 0) return {};
   history_ = std::make_unique<History>(options_.reference_bytes);
@@ -104,7 +104,7 @@ bool Communicator::may_refer(const Call& call, const Choice& choice) const {
   return is_lossless(call.spec) && result_.bytes >= kLeastResultBytes && history_->fits(result_);
 }
 
-// The block that this rank has before the call, where it has values; kNone where there is none.
+// The block that this rank has before the call, if it has values; kNone if there is none.
 std::uint32_t Communicator::own_block(const Call& call) const {
   const bool gathers = call.operation == Operation::kAllgather;
   if (!gathers && rank() != call.root) return collective::kNone;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMostThreads = 3;
 // A GPU is kept busy by one thread that waits for a piece while another's is begun.
 constexpr std::uint32_t kThreadsOfDevice = 2;
 
-// Those that this thread may run on; none where the system does not say.
+// Those that this thread may run on; none if the system does not say.
 cpu_set_t processors_here() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
@@ -25,7 +25,7 @@ cpu_set_t processors_here() {
 
 }  // namespace
 
-// A mask of processors that no other rank of the node has is this rank's own. Where ranks have one
+// A mask of processors that no other rank of the node has is this rank's own. If ranks have one
 // mask they share it: nobody bound them.
 Status Communicator::find_sharers() {
   const cpu_set_t set = processors_here();
@@ -53,7 +53,7 @@ std::uint32_t Communicator::threads_wanted() const {
   return std::clamp<std::uint32_t>(processors(), 1, kMostThreads + 1) - 1;
 }
 
-// nullptr where the caller's thread codes alone.
+// nullptr if the caller's thread codes alone.
 collective::Crew* Communicator::crew() {
   const std::uint32_t wanted = threads_wanted();
   if (wanted == 0) return nullptr;

@@ -11,7 +11,7 @@ namespace thinwire::comm {
 class Buffer {
  public:
   // At least `bytes` bytes, aligned to 256, until the loan ends or the next is taken; contents are
-  // undefined. kInternal where there is no memory.
+  // undefined. kInternal if there is no memory.
   Result<std::byte*> on_host(std::uint64_t bytes);
   Result<std::byte*> pinned(std::uint64_t bytes);
   Result<std::byte*> on_device(int device, std::uint64_t bytes);

@@ -75,7 +75,7 @@ Status check_head(Lines& lines, std::string_view machine, std::string_view versi
   return {};
 }
 
-// Words between single spaces; false where there are not as many.
+// Words between single spaces; false if there are not as many.
 bool split(std::string_view line, std::array<std::string_view, kFields>& words) {
   for (std::size_t at = 0; at < kFields; ++at) {
     const auto end = line.find(' ');

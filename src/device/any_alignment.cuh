@@ -28,7 +28,7 @@ __device__ void store_bytes(std::byte* at, Word word) {
   }
 }
 
-// At once where the address is a multiple of the number's size.
+// At once if the address is a multiple of the number's size.
 template <typename Word>
 __device__ Word load_value(const std::byte* at) {
   return is_aligned<Word>(at) ? *reinterpret_cast<const Word*>(at) : load_bytes<Word>(at);

@@ -19,7 +19,7 @@ class ContextGuard {
   }
   ~ContextGuard();
 
-  // kDevice where there is no such device, kUnsupported in a build without CUDA.
+  // kDevice if there is no such device, kUnsupported in a build without CUDA.
   static Result<ContextGuard> enter(int device);
   // For what belongs to no device, as pinned memory does: of one that the process works on, the
   // thread's own if it is. A new context takes half a GiB of its GPU.

@@ -7,7 +7,7 @@
 
 namespace thinwire::device {
 
-// The device of either side; -1 where both are host memory, or null.
+// The device of either side; -1 if both are host memory, or null.
 Result<int> device_of(const void* destination, const void* source);
 
 // Complete on return; waits for no earlier work of the caller's.

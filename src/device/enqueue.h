@@ -10,7 +10,7 @@
 
 namespace thinwire::device {
 
-// Between any two places that the device reaches; nothing where both are one.
+// Between any two places that the device reaches; nothing if both are one.
 Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes, StreamHandle stream);
 
 // function(argument) on a thread of CUDA's; it must not call CUDA, nor wait.

@@ -177,7 +177,7 @@ void HostPool::set_idle_bound(std::uint64_t bytes) {
   make_idle_room(0, discarded);
 }
 
-// False, and nothing discarded, where it is not that much.
+// False, and nothing discarded, if it is not that much.
 bool HostPool::discard_all_idle(std::uint64_t least) {
   Discarded discarded;
   const std::lock_guard lock(mutex_);

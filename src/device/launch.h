@@ -19,7 +19,7 @@ struct Grid {
   std::size_t shared_bytes = 0;
 };
 
-// Enqueues kernel(arguments...); "cannot ...", with the cause, as kDevice where that fails.
+// Enqueues kernel(arguments...); "cannot ...", with the cause, as kDevice if that fails.
 template <typename... Parameters>
 Status launch(const char* what, void (*kernel)(Parameters...), const Grid& grid,
               cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {

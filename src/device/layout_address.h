@@ -18,7 +18,7 @@ struct LayoutView {
   std::uint64_t segments;
   std::uint64_t element_bytes;  // packed
   std::int64_t extent;          // from one element to the next
-  std::uint64_t uniform_bytes;  // of every segment, where all are alike and evenly spaced; else 0
+  std::uint64_t uniform_bytes;  // of every segment, if all are alike and evenly spaced; else 0
   std::int64_t uniform_stride;
 };
 

@@ -25,7 +25,7 @@ struct Segment {
 // needs is made at its first use there and kept.
 class MemoryLayout {
  public:
-  // kInvalidArgument where sizes overflow. Segments of no bytes are dropped, adjacent ones merged.
+  // kInvalidArgument if sizes overflow. Segments of no bytes are dropped, adjacent ones merged.
   static Result<std::unique_ptr<MemoryLayout>> create(const Segment* segments, std::uint64_t count,
                                                       std::int64_t extent);
 

@@ -8,7 +8,7 @@ struct CUevent_st;
 
 namespace thinwire::device {
 
-// The device of a stream; `fallback` where that cannot be told, and for CUDA's default streams,
+// The device of a stream; `fallback` if that cannot be told, and for CUDA's default streams,
 // which are every device's.
 int device_of_stream(StreamHandle stream, int fallback);
 

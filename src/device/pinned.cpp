@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kHugePage = 2u << 20;
 
-// `bytes`, whole huge pages, aligned to one; nullptr where the system refuses.
+// `bytes`, whole huge pages, aligned to one; nullptr if the system refuses.
 std::byte* map_aligned(std::uint64_t bytes) {
   void* const mapped =
       mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -15,7 +15,7 @@ struct Allocation {
 
 // Memory that all GPUs reach under its own address, aligned to 256 bytes; a context is current.
 // Large pieces are mapped in huge pages and registered, which takes less than half the driver's
-// time for pages of its own. kDevice where the driver refuses.
+// time for pages of its own. kDevice if the driver refuses.
 Result<Allocation> allocate_pinned(std::uint64_t bytes);
 void free_pinned(const Allocation& memory);
 

@@ -17,13 +17,13 @@ struct Place {
   bool on_device() const { return memory == Memory::kDevice || memory == Memory::kManaged; }
 };
 
-// Asks the driver where that can matter: never before the process has loaded it, never for a stack
+// Asks the driver if that can matter: never before the process has loaded it, never for a stack
 // or the main heap. Does not initialise CUDA. kUnsupported for memory of a context other than its
 // device's primary one, which this library's streams do not reach;
-// kDevice where the driver does not answer.
+// kDevice if the driver does not answer.
 Result<Place> place_of(const void* pointer);
 
-// As above, without a Result: also true where place_of() fails, so that nobody takes such memory
+// As above, without a Result: also true if place_of() fails, so that nobody takes such memory
 // for the host's.
 bool on_device(const void* pointer);
 

@@ -241,7 +241,7 @@ PoolCounters Pool::counters() {
   return counters_;
 }
 
-// Whose the buffer is; nullptr where none is on loan at that address.
+// Whose the buffer is; nullptr if none is on loan at that address.
 Owner* end_loan(std::byte* data) {
   const std::lock_guard lock(pools().mutex);
   const auto found = pools().owners.find(data);

@@ -60,7 +60,7 @@ Result<Lease> acquire_pinned(std::uint64_t bytes);
 Result<Lease> acquire_device(int device, std::uint64_t bytes, bool fills = true);
 
 // Device memory that its holder keeps for later is idle as well: parked, it counts as such until it
-// is taken up again. False, and nothing changed, where the pool keeps no more.
+// is taken up again. False, and nothing changed, if the pool keeps no more.
 bool park(const Lease& lease);
 void unpark(const Lease& lease);
 

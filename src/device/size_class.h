@@ -14,7 +14,7 @@ constexpr std::uint64_t class_bytes(int size_class) {
   return static_cast<std::uint64_t>(4 + size_class % 4) << (kSmallestBits - 2 + size_class / 4);
 }
 
-// The smallest class that holds `bytes`; kSizeClasses where none does.
+// The smallest class that holds `bytes`; kSizeClasses if none does.
 constexpr int class_of(std::uint64_t bytes) {
   if (bytes <= (std::uint64_t{1} << kSmallestBits)) return 0;
   const int exponent = std::bit_width(bytes - 1) - 1;

@@ -54,7 +54,7 @@ std::unique_ptr<WorkStreamState> take_idle(int device) {
   return state;
 }
 
-// With its workspace as kernels left it, where the pool keeps so much idle.
+// With its workspace as kernels left it, if the pool keeps so much idle.
 void put_idle(std::unique_ptr<WorkStreamState> state) {
   if (state->workspace && !park(state->workspace)) {
     state->workspace = Lease();

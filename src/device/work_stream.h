@@ -35,7 +35,7 @@ class WorkStream {
   // ever, where the device failed or its work ended without a word.
   Result<Outcome> wait();
 
-  // The same where the outcome is the last thing that the work does: it is over then.
+  // The same if the outcome is the last thing that the work does: it is over then.
   Result<Outcome> wait_for_last();
 
   // Waits until all work enqueued on it has run.
@@ -55,7 +55,7 @@ class WorkStream {
   void leave_context();
 
   // Grows the workspace to at least `bytes`, which are zeros or as kernels that leave zeros left
-  // them. What is enqueued next may leave others where `leaves_zeros` is false.
+  // them. What is enqueued next may leave others if `leaves_zeros` is false.
   Status reserve(std::uint64_t bytes, bool leaves_zeros = true);
 
   // Makes what follows wait for what is on `stream` now, a stream of any device.
@@ -75,7 +75,7 @@ Result<WorkStream> acquire_work_stream(int device, std::uint64_t workspace_bytes
 // Whether `stream` is being captured into a graph.
 bool is_capturing(StreamHandle stream);
 
-// Number of devices; kDevice with the cause where there is no driver or no device, kUnsupported in
+// Number of devices; kDevice with the cause if there is no driver or no device, kUnsupported in
 // a build without CUDA.
 Result<int> device_count();
 

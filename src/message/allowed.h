@@ -12,12 +12,12 @@ namespace thinwire::message {
 // as they are at the first call, and those that allow() was called for.
 bool may_decode(const codec::Codec& codec);
 
-// kUnsupported, and how to allow it, where the codec may not decode.
+// kUnsupported, and how to allow it, if the codec may not decode.
 Status check_allowed(const codec::Codec& codec);
 
 void allow(const codec::Codec& codec);
 
-// The same of names with commas between them; kInvalidArgument, and nothing allowed, where one is
+// The same of names with commas between them; kInvalidArgument, and nothing allowed, if one is
 // none.
 Status allow(std::string_view names);
 

@@ -21,7 +21,7 @@ inline constexpr double kLeastRatio = 1.02;
 struct AutomaticTerms {
   double least_ratio = kLeastRatio;  // below it raw is as good
   // Time that a fast codec takes to encode and decode, as a part of the time that the array takes
-  // raw on its link; 1 if no link is known. A slow codec is chosen where what it leaves away is
+  // raw on its link; 1 if no link is known. A slow codec is chosen if what it leaves away is
   // worth its time.
   double codec_share = 1;
 };
@@ -30,19 +30,19 @@ struct AutomaticTerms {
 AutomaticTerms terms_of(double least_ratio);
 
 struct AutomaticChoice {
-  Coder coder;       // raw where nothing pays
+  Coder coder;       // raw if nothing pays
   double ratio = 1;  // of the sample
 };
 
 // The candidate that makes the least of a sample out of many places of the array, in the array's
-// shape or as one line, with the stride of its values where it has one; raw where that is a ratio
+// shape or as one line, with the stride of its values if it has one; raw if that is a ratio
 // below the least one. The same wherever the array lies, slow codecs aside. On a GPU the candidates
 // run side by side, after what is on `stream`, and their sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
                                              const AutomaticTerms& terms,
                                              device::StreamHandle stream);
 
-// As encode(), with the codec that the data chooses; kDeclined or a raw frame where none pays.
+// As encode(), with the codec that the data chooses; kDeclined or a raw frame if none pays.
 Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std::byte* source,
                                            MutableByteView destination, const AutomaticTerms& terms,
                                            const EncodeOptions& options);

@@ -21,7 +21,7 @@ constexpr double kNearlyBest = 0.95;
 constexpr double kTimesSlowerByWideVectors = 2;
 constexpr double kTimesSlowerByOthers = 8;
 constexpr double kTimesSlowerOnDevice = 7;
-// It is not tried where it would have to leave away so much more of the array: it hardly can,
+// It is not tried if it would have to leave away so much more of the array: it hardly can,
 // and trying takes time.
 constexpr double kMostNeeded = 0.15;
 
@@ -54,7 +54,7 @@ Status Comparison::compare() {
 
 Status Comparison::compare_slow(const AutomaticTerms& terms) {
   if (!has_slow_candidate(array_.dtype) || terms.codec_share >= 1) return {};
-  // Asks the driver: only where a link is known.
+  // Asks the driver: only if a link is known.
   const auto place = device::place_of(source_);
   if (!place.ok()) return place.status();
   const double times_slower = times_slower_at(*place);

@@ -29,7 +29,7 @@ void add_difference(Dtype dtype, std::uint64_t bytes, const std::byte* reference
 std::uint64_t difference_bits(Dtype dtype, std::uint64_t bytes, const std::byte* a,
                               const std::byte* b);
 
-// Checks, decodes and adds a delta packet. kDamaged where it names another reference, or where the
+// Checks, decodes and adds a delta packet. kDamaged if it names another reference, or if the
 // reference's bytes are not those that the sender had: nothing is written then. No reference at all
 // is given as one without values.
 Status decode_delta(ByteView packet, const codec::Chunk& array, const Reference& reference,

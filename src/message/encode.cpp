@@ -51,7 +51,7 @@ Status check_array(const Coder& coder, const codec::Chunk& array) {
   return {};
 }
 
-// A chunk of any codec may be stored raw, except where a fixed size is the codec's promise.
+// A chunk of any codec may be stored raw, except if a fixed size is the codec's promise.
 std::uint64_t chunk_bound(const Coder& coder, const codec::Chunk& chunk) {
   const std::uint64_t coded = coder.codec->bound(chunk, coder.parameter);
   return coder.codec->fixed_size ? coded : std::max(coded, chunk.raw_bytes());
@@ -100,7 +100,7 @@ class IntegerWatch {
         declines_(declines_integers(coder, array, options)),
         looks_(declines_ || (!coder.codec->lossless && array.dtype == Dtype::kF32)) {}
 
-  // False where the array is to be declined.
+  // False if the array is to be declined.
   bool pass(const std::byte* values, std::uint64_t count) {
     if (!looks_ || !codec::holds_integers(values, dtype_, count)) return true;
     looks_ = false;

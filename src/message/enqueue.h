@@ -16,16 +16,16 @@ struct Lent {
   bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };
 
-// Bytes of workspace for either direction; kUnsupported where the codec has no GPU side.
+// Bytes of workspace for either direction; kUnsupported if the codec has no GPU side.
 Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& array);
 
 // As encode() on options.stream; what is declined has no frame, whatever options.decline says (for
-// integers, where options.declines_integers: callers whose receiver expects a frame say no). Of a
+// integers, if options.declines_integers: callers whose receiver expects a frame say no). Of a
 // codec of fixed size fixed_bytes() are room enough.
 Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent);
 
-// Decodes a frame that must be of this coder, array and options; of any parameter where the coder's
+// Decodes a frame that must be of this coder, array and options; of any parameter if the coder's
 // is open.
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
                       MutableByteView destination, const codec::Accumulate& accumulate,

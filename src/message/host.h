@@ -11,10 +11,10 @@ Coder raw_coder();
 
 frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums);
 
-// kTooSmall where a destination of `capacity` bytes may not hold a frame of up to `most`.
+// kTooSmall if a destination of `capacity` bytes may not hold a frame of up to `most`.
 Status check_capacity(std::uint64_t most, std::uint64_t capacity);
 
-// Whether an encode looks for integers in the bits of fp64, and is declined where it finds one.
+// Whether an encode looks for integers in the bits of fp64, and is declined if it finds one.
 inline bool declines_integers(const Coder& coder, const codec::Chunk& array,
                               const EncodeOptions& options) {
   return options.declines_integers && !coder.codec->lossless && array.dtype == Dtype::kF64;
@@ -26,7 +26,7 @@ Status holds_integers(const Coder& coder);
 // Whether no data of this shape could shrink.
 bool is_hopeless(const Coder& coder, const codec::Chunk& array);
 
-// kUnsupported, and why, where the codec cannot run here: something is missing on this machine, or
+// kUnsupported, and why, if the codec cannot run here: something is missing on this machine, or
 // the array lies in host memory and the codec knows GPUs alone.
 Status check_usable(const codec::Codec& codec, bool on_device);
 
@@ -58,7 +58,7 @@ Status damaged(std::uint64_t chunk, const char* what);
 // size, the chunk's own bytes elsewhere, as encoders store raw what would not be shorter.
 std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk);
 
-// kDamaged where the table says that the payload is longer than that, or no raw chunk's.
+// kDamaged if the table says that the payload is longer than that, or no raw chunk's.
 Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t index,
                     const TableRow& row);
 

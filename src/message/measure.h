@@ -12,7 +12,7 @@ struct CodecSpeed {
 };
 
 // Encodes and decodes such an array, generated and smooth along every axis, and keeps the fastest
-// of several runs, whole frames with checksums. kInternal where a decode fails.
+// of several runs, whole frames with checksums. kInternal if a decode fails.
 Result<CodecSpeed> measure(const Coder& coder, const codec::Chunk& array);
 
 // The same for an array on a GPU whose frame travels through pinned memory: what staged messages

@@ -16,7 +16,7 @@ namespace thinwire::message {
 
 struct EncodeOptions {
   frame::Mark mark = frame::file_mark();
-  bool decline = false;  // fail with kDeclined where the frame would otherwise be raw
+  bool decline = false;  // fail with kDeclined if the frame would otherwise be raw
   bool chunk_checksums = true;
   // Whether lossy codecs decline fp64 values that read as integers (codec/integers.h).
   bool declines_integers = declines_integers_by_setting();
@@ -48,11 +48,11 @@ struct Info {
   }
 };
 
-// Most bytes that a frame of this array can take; kUnsupported where the codec does not take it.
+// Most bytes that a frame of this array can take; kUnsupported if the codec does not take it.
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
 
 // Bytes of every frame of this array that is not declined, from codec, array and parameter alone;
-// kUnsupported where they depend on the data.
+// kUnsupported if they depend on the data.
 Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array);
 
 // Encodes the array at `source` into one frame; returns its length. What the codec declines, or
@@ -62,11 +62,11 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, cons
                              MutableByteView destination, const EncodeOptions& options);
 
 // Reads and validates the header, finds the codec, checks its parameter and that the body is long
-// enough for the chunk table and, where payloads have a fixed size, for them.
+// enough for the chunk table and, if payloads have a fixed size, for them.
 Result<Info> inspect(ByteView source, const frame::Mark& mark);
 
-// Decodes a whole frame; kTooSmall where `destination` is below the raw size. The codec runs where
-// the array is to lie; complete on return. GPU work runs after what is on `stream` now. Where
+// Decodes a whole frame; kTooSmall if `destination` is below the raw size. The codec runs where
+// the array is to lie; complete on return. GPU work runs after what is on `stream` now. If
 // values are added rather than stored, an array of bytes is kUnsupported.
 Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
                     device::StreamHandle stream = nullptr,

@@ -76,7 +76,7 @@ Sample sample_runs(const codec::Chunk& array, const Sample* boxes) {
 Sample sample_boxes(const codec::Chunk& array, const Coder& coder) {
   const codec::Layout layout = coder.layout(array);
   Sample sample{array, {}};
-  // Along each axis the boxes that are not clipped; where there are none, the one that is.
+  // Along each axis the boxes that are not clipped; if there are none, the one that is.
   std::uint64_t grid[kMaxRank], whole[kMaxRank], boxes = 1;
   const int rank = layout.array.shape.rank;
   for (int axis = 0; axis < rank; ++axis) {

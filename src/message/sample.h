@@ -7,7 +7,7 @@
 namespace thinwire::message {
 
 // Values out of many places of an array, one after the other: data differs along an array, so that
-// one place says little. The whole array, and no places, where that is small.
+// one place says little. The whole array, and no places, if that is small.
 struct Sample {
   codec::Chunk array;
   device::Places places;
@@ -18,7 +18,7 @@ struct Sample {
 // For codecs that see axes: boxes of the codec's own, stacked on each other.
 Sample sample_boxes(const codec::Chunk& array, const Coder& coder);
 
-// For those that see the array as one line: runs of it. Where `boxes` are compared with them, at
+// For those that see the array as one line: runs of it. If `boxes` are compared with them, at
 // the same places: half an array of zeros must not be more in one sample than in the other.
 Sample sample_runs(const codec::Chunk& array, const Sample* boxes = nullptr);
 

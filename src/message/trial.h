@@ -12,7 +12,7 @@ inline constexpr std::size_t kMostTrials = 4;
 struct Trial {
   Coder coder;
   const Sample* sample;
-  std::uint64_t bytes = 0;  // of the sample's frame, or of the sample where it would not shrink
+  std::uint64_t bytes = 0;  // of the sample's frame, or of the sample if it would not shrink
 
   // The part that is left of one byte.
   double share() const {

@@ -11,7 +11,7 @@ using Kind = codec::Spec::Kind;
 
 constexpr std::uint32_t kWindow = 8;
 
-// Chooses between algorithms where no link is stated: 10 Gbit/s.
+// Chooses between algorithms if no link is stated: 10 Gbit/s.
 constexpr double kUsualLink = 1.25e9;
 
 bool is_bounded(const codec::Spec& spec, const CollectiveFacts& facts) {
@@ -111,7 +111,7 @@ Candidate make_candidate(const Way& way, const CollectiveSettings& settings,
   return candidate;
 }
 
-// The fastest; of equal ones the direct one where sums of coded values are wanted in one place.
+// The fastest; of equal ones the direct one if sums of coded values are wanted in one place.
 Candidate fastest(const CollectiveSettings& settings, const CollectiveFacts& facts,
                   const Speeds& speeds, const Filter& filter, bool prefers_direct) {
   Candidate best;
@@ -125,7 +125,7 @@ Candidate fastest(const CollectiveSettings& settings, const CollectiveFacts& fac
   return best;
 }
 
-// The ratio from which on `candidate` beats `raw_seconds`; infinity where none does.
+// The ratio from which on `candidate` beats `raw_seconds`; infinity if none does.
 double least_ratio_of(const Candidate& candidate, const CollectiveFacts& facts, Speeds speeds,
                       double raw_seconds) {
   const auto wins = [&](double ratio) {

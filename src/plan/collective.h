@@ -16,9 +16,9 @@ namespace thinwire::plan {
 // Alike on all ranks, the cost agreed between them.
 struct CollectiveSettings {
   std::uint64_t threshold = 0;
-  bool same_node = false;            // compress where no message leaves the node
+  bool same_node = false;            // compress if no message leaves the node
   double link_bytes_per_second = 0;  // of a node; 0: not stated, the codec is trusted to win
-  CodecCost cost;                    // of the slowest rank; read only where a link is stated
+  CodecCost cost;                    // of the slowest rank; read only if a link is stated
   std::uint64_t piece_bytes = 0;     // 0: planned
   bool force = false;                // compress whatever it costs
 };
@@ -40,12 +40,12 @@ struct CollectivePlan {
   Coding coding = Coding::kPlanned;
   std::uint64_t piece_bytes = 0;
   std::uint32_t window = 0;  // pieces of a block under way at once
-  double raw_seconds = 0;    // predicted, by the fastest way; 0 where no link is stated
+  double raw_seconds = 0;    // predicted, by the fastest way; 0 if no link is stated
   double seconds = 0;      // predicted, compressed; under "auto" at the most that can be hoped for
-  double least_ratio = 0;  // below this one raw is faster; 0 where no link is stated
+  double least_ratio = 0;  // below this one raw is faster; 0 if no link is stated
 };
 
-// Whatever the reason, algorithm and pieces are those to use: for raw values where it is not
+// Whatever the reason, algorithm and pieces are those to use: for raw values if it is not
 // kCompress. A bound of the result may still prove too small for the data; collective/budget.h.
 CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
                                const CollectiveFacts& given);

@@ -44,7 +44,7 @@ struct Settings {
   std::uint64_t threshold = 0;
   bool same_node = false;
   double link_bytes_per_second = 0;  // 0: not stated
-  CodecCost cost;                    // read only where a link is stated
+  CodecCost cost;                    // read only if a link is stated
   bool force = false;                // compress whatever it costs
 };
 
@@ -57,7 +57,7 @@ struct Facts {
 
 struct Choice {
   Reason reason = Reason::kCompress;
-  double raw_seconds = 0;  // predicted; 0 where no link is stated
+  double raw_seconds = 0;  // predicted; 0 if no link is stated
   double compressed_seconds = 0;
   double least_ratio = 0;  // below this one raw is faster
 };

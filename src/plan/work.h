@@ -39,7 +39,7 @@ struct Work {
   bool codes_at_stages = false;
 };
 
-// A way without a model of its own counts as one where every rank sends all it has to each other.
+// A way without a model of its own counts as one if every rank sends all it has to each other.
 Work work_of(const Way& way, const Spread& spread);
 
 struct Speeds {

@@ -15,7 +15,7 @@ static_assert(plan::kOperationCount == kSend);
 constexpr std::uint64_t kAnySize = std::numeric_limits<std::uint64_t>::max();
 constexpr const char* kSpanWords[] = {"", "within a node", "between nodes"};
 
-// "a, b and c" of the words whose bits are set; "" where all are.
+// "a, b and c" of the words whose bits are set; "" if all are.
 template <typename Word>
 std::string listed(std::uint32_t bits, std::uint32_t from, std::uint32_t to, Word word) {
   std::vector<std::string> words;

@@ -8,7 +8,7 @@
 
 namespace thinwire::policy {
 
-// Rules before `rules[at]` that together take all that it could, as few as take it; empty where
+// Rules before `rules[at]` that together take all that it could, as few as take it; empty if
 // something is left to it, and where that was not found out: patterns of names are compared one
 // with one, and a search that would take long is given up.
 std::vector<std::size_t> rules_that_cover(const std::vector<Rule>& rules, std::size_t at);

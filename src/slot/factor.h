@@ -43,12 +43,12 @@ THINWIRE_HOST_DEVICE inline double number_of(const SlotFactor& factor) {
   }
 }
 
-// As it stands in a header; 0 where there is none.
+// As it stands in a header; 0 if there is none.
 THINWIRE_HOST_DEVICE inline std::uint64_t factor_word(const SlotFactor& factor) {
   return factor.exists ? bits_of(number_of(factor)) : 0;
 }
 
-// Those of all ranks: one in each slot's header, this rank's elsewhere where it has no slot.
+// Those of all ranks: one in each slot's header, this rank's elsewhere if it has no slot.
 struct Factors {
   bool exist = false;
   const std::byte* first = nullptr;

@@ -10,7 +10,7 @@ __device__ inline std::uint64_t seen(const std::uint64_t& word) {
   return *static_cast<const volatile std::uint64_t*>(&word);
 }
 
-// Announces a chunk, whose data the block has written, and waits for the host. False where the
+// Announces a chunk, whose data the block has written, and waits for the host. False if the
 // mailbox was aborted.
 __device__ inline bool announce_and_await(Mailbox& mailbox, MailboxWay& way,
                                           const MailChunk& chunk) {

@@ -2,7 +2,7 @@
 // memory for host and device; a stream's side of it is a step of the stream's work.
 //
 // Each way has a chunk and two counters on lines of their own: of chunks that the stream has put
-// (or wants), and of those that the host has taken (or given). They are equal where nothing is
+// (or wants), and of those that the host has taken (or given). They are equal if nothing is
 // under way. Whoever moves a counter has written all that belongs to it before.
 #pragma once
 
@@ -58,20 +58,20 @@ static_assert(sizeof(Mailbox) <= Mailbox::kControlBytes);
 
 inline Mailbox& mailbox_at(void* memory) { return *static_cast<Mailbox*>(memory); }
 
-// kTooSmall below Mailbox::kLeastBytes, kInvalidArgument where `memory` is not aligned to a line.
+// kTooSmall below Mailbox::kLeastBytes, kInvalidArgument if `memory` is not aligned to a line.
 Status open_mailbox(void* memory, std::uint64_t bytes);
 
 // Whether it is one.
 bool is_mailbox(const void* memory);
 
 // The host's side; never waits. Of either way: the chunk that is under way, if any (none after the
-// mailbox was aborted); and that the host is done with it, kInvalidArgument where none is.
+// mailbox was aborted); and that the host is done with it, kInvalidArgument if none is.
 bool under_way(const Mailbox& mailbox, const MailboxWay& way, MailChunk* chunk);
 Status finish_chunk(MailboxWay& way);
 void abort_mailbox(Mailbox& mailbox);
 
 // The stream's side, on a thread of the stream's: brings a block out, or in. `chunk` says the
-// block, not the part. Waits for the host; false where the mailbox was aborted.
+// block, not the part. Waits for the host; false if the mailbox was aborted.
 bool put_block(Mailbox& mailbox, MailChunk chunk, const std::byte* values);
 bool take_block(Mailbox& mailbox, MailChunk chunk, std::byte* values);
 

@@ -1,5 +1,5 @@
-// Sealing a slot, by all threads of one block that sees its encode's outcome: done at once where
-// the frame fits, and bound by the bus where not.
+// Sealing a slot, by all threads of one block that sees its encode's outcome: done at once if
+// the frame fits, and bound by the bus if not.
 #pragma once
 
 #include "slot/mailbox.cuh"

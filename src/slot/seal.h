@@ -16,7 +16,7 @@ struct DeviceSlot {
 };
 
 // A slot to be sealed after its frame is encoded: the header is written, and the values are brought
-// out by the mailbox where the frame does not fit. Where one of `before` is an error, they are
+// out by the mailbox if the frame does not fit. Where one of `before` is an error, they are
 // lost.
 struct ToSeal {
   DeviceSlot slot;  // none without an address

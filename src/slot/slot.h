@@ -86,7 +86,7 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t bytes_inside(std::uint64_t raw_byte
 }
 
 // A capacity at which a frame fits, whatever multiple of it a slot is rounded up to;
-// kWholeCapacity + 1 where it would not be smaller than the values.
+// kWholeCapacity + 1 if it would not be smaller than the values.
 constexpr std::uint32_t needed_capacity(std::uint64_t raw_bytes, std::uint64_t frame_bytes) {
   const std::uint64_t bytes = kSlotHeaderBytes + frame_bytes;
   if (bytes > raw_bytes) return kWholeCapacity + 1;

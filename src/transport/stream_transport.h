@@ -1,4 +1,4 @@
-// How bytes get from rank to rank where the host only enqueues: in stream order, nothing waited
+// How bytes get from rank to rank if the host only enqueues: in stream order, nothing waited
 // for.
 #pragma once
 

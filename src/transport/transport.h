@@ -35,7 +35,7 @@ class Transport {
   // Those tickets are gone.
   virtual Result<std::uint32_t> test(std::span<const Ticket> tickets, Arrival* arrivals) = 0;
 
-  // Called where a caller found nothing to do.
+  // Called if a caller found nothing to do.
   virtual void idle() = 0;
 
   // After a failure, with messages under way: their memory goes now, and nothing will be asked any

@@ -90,7 +90,7 @@ def test_rows_and_roofs(bench: Any, stand_in: Any, tmp_path: Path) -> None:
     assert asked[0] == ["ceiling", "262144"]
     line = [request for request in asked if request[0] == "codec" and request[3] == "65536"][0]
     assert line[:3] == ["codec", "zfp:rate=8", "f32"] and line[5] == "1"
-    # In its own shape too, where the codec takes that; one plane is no volume.
+    # In its own shape too, if the codec takes that; one plane is no volume.
     assert "256x256" in {request[3] for request in asked if request[0] == "codec"}
 
 

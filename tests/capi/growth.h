@@ -38,7 +38,7 @@ class Sized {
   std::size_t size_;
 };
 
-// An output of any size: filled as far as it goes, cleared after, refused where it is no size.
+// An output of any size: filled as far as it goes, cleared after, refused if it is no size.
 template <class Struct>
 void expect_output_grows(const char* name, const std::function<tw_status(Struct*)>& call) {
   SCOPED_TRACE(name);
@@ -59,7 +59,7 @@ void expect_output_grows(const char* name, const std::function<tw_status(Struct*
   }
 }
 
-// An input that is larger than today's: taken where the rest is zero, refused where it is not, or
+// An input that is larger than today's: taken if the rest is zero, refused if it is not, or
 // where the size is none.
 template <class Struct>
 void expect_input_grows(const char* name, const Struct& today,

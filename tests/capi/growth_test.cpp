@@ -122,7 +122,7 @@ TEST(Growth, MessageOptions) {
   expect_input_grows<tw_message_options>(
       "decode", today, [&](auto* options) { return message.decode(out, options); });
 
-  // Zero is every field's default, also where the field is missing: no stream, a `scale` of 1.
+  // Zero is every field's default, also if the field is missing: no stream, a `scale` of 1.
   tw_message_options adds{};
   adds.size = sizeof adds;
   adds.flags = TW_MESSAGE_ADD;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Foreseen kGains{1e-3, 0.5e-3, true}, kLoses{1e-3, 10e-3, false};
 
-// Calls of a program whose ranks are one, and how they went: r raw, c compressed, in capitals where
+// Calls of a program whose ranks are one, and how they went: r raw, c compressed, in capitals if
 // timed.
 class Stream {
  public:

@@ -113,7 +113,7 @@ TEST(TimingRound, CallsThatAreQuickAtTimesAloneDoNotPay) {
   EXPECT_FALSE(pays(took, true));
   // Two of eight are enough.
   EXPECT_FALSE(pays(times_of(raw, {900, 900, 900, 50'000, 900, 900, 50'000, 900}), true));
-  // And raw calls that are quick at times do not hide that the others are slow, where that pays.
+  // And raw calls that are quick at times do not hide that the others are slow, if that pays.
   EXPECT_TRUE(pays(times_of(slow, std::vector<std::uint64_t>(8, 800)), false));
 }
 

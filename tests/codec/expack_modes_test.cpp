@@ -33,7 +33,7 @@ std::size_t values_of_chunk(Dtype dtype) {
   return expack::chunk_bytes(false, dtype_size(dtype)) / dtype_size(dtype);
 }
 
-// Values of random signs and mantissas whose exponents `exponent(i)` gives, zeros where that is 0.
+// Values of random signs and mantissas whose exponents `exponent(i)` gives, zeros if that is 0.
 template <typename Exponent>
 std::vector<std::byte> values_of(Dtype dtype, std::size_t count, Exponent exponent) {
   const int mantissa_bits = layout_of(dtype).mantissa_bits;
@@ -62,7 +62,7 @@ Chunk chunk_of(Dtype dtype, const std::vector<std::byte>& values) {
   return {dtype, Shape::line(values.size() / dtype_size(dtype))};
 }
 
-// The payload, or nothing where it is not smaller than the values.
+// The payload, or nothing if it is not smaller than the values.
 std::vector<std::byte> expect_round_trip(Dtype dtype, const std::vector<std::byte>& values,
                                          std::uint64_t mode = 0) {
   const Chunk chunk = chunk_of(dtype, values);

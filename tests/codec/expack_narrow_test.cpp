@@ -53,7 +53,7 @@ Words scaled(Dtype dtype, std::size_t count, unsigned kept = 1) {
   return words;
 }
 
-// The payload, or nothing where it is not smaller than the values.
+// The payload, or nothing if it is not smaller than the values.
 Words expect_round_trip(Dtype dtype, const Words& values, std::uint64_t mode = 0) {
   const Chunk chunk{dtype, Shape::line(values.size())};
   const Words payload = testing::encoded(kExpack, values.data(), chunk, mode);

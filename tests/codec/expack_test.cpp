@@ -62,7 +62,7 @@ Chunk chunk_of(Dtype dtype, const std::vector<std::byte>& values) {
   return {dtype, Shape::line(values.size() / dtype_size(dtype))};
 }
 
-// The payload, or nothing where it is not smaller than the values.
+// The payload, or nothing if it is not smaller than the values.
 std::vector<std::byte> expect_round_trip(Dtype dtype, const std::vector<std::byte>& values,
                                          std::uint64_t mode) {
   const Chunk chunk = chunk_of(dtype, values);

@@ -34,7 +34,7 @@ struct PlainBox {
     }
   }
 
-  // Which of the chunk's values is there; -1 where there is none.
+  // Which of the chunk's values is there; -1 if there is none.
   int value_at(const std::array<int, 3>& at) const {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (at[axis] < 0 || at[axis] >= extent[axis]) return -1;

@@ -43,7 +43,7 @@ std::vector<Value> decoded(const std::vector<std::byte>& payload, const Shape& s
   return out;
 }
 
-// Whether `to` may stand for `from`; exact, because long double holds the difference where the two
+// Whether `to` may stand for `from`; exact, because long double holds the difference if the two
 // are near enough for it to matter.
 template <typename Value>
 bool is_within(Value from, Value to, double bound) {
@@ -52,7 +52,7 @@ bool is_within(Value from, Value to, double bound) {
   return error <= static_cast<long double>(bound);
 }
 
-// Bytes of the payload; the raw ones where the chunk would be stored as it is.
+// Bytes of the payload; the raw ones if the chunk would be stored as it is.
 template <typename Value>
 std::size_t check_bound(const std::vector<Value>& values, const Shape& shape, double bound) {
   const auto parameter = std::bit_cast<std::uint64_t>(bound);

@@ -234,7 +234,7 @@ TYPED_TEST(Bounds, RelativeOnesAreOfTheSumOfTheRanges) {
   }
 }
 
-// Minima and maxima keep the bound of one coding where sums need the share of one.
+// Minima and maxima keep the bound of one coding if sums need the share of one.
 TYPED_TEST(Bounds, HoldForMinimaAndMaxima) {
   for (const Reduction reduction : {Reduction::kMinimum, Reduction::kMaximum}) {
     for (const Kind kind : {Kind::kSmooth, Kind::kNearTies, Kind::kMixed, Kind::kIncompressible}) {

@@ -50,7 +50,7 @@ class Reducer {
   }
 
   // The owner's result; `order` of the ranks, the owner first, whose own values are coded by
-  // themselves where `quantises_own`.
+  // themselves if `quantises_own`.
   Array<Value> direct(const Ranks<Value>& ranks, const std::vector<std::size_t>& order,
                       bool quantises_own) const {
     Array<Value> sum = quantises_own ? coded(ranks[order[0]]) : ranks[order[0]];
@@ -75,7 +75,7 @@ class Reducer {
   }
 
   // All results, which must be the same. Ranks above a power of two are added to others before, who
-  // code what they have themselves where `quantises_own`.
+  // code what they have themselves if `quantises_own`.
   Ranks<Value> recursive_doubling(const Ranks<Value>& ranks, bool quantises_own) const {
     const std::size_t places = std::bit_floor(ranks.size());
     Ranks<Value> partial(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(places));

@@ -1,4 +1,4 @@
-// Damage and failures on the way: an error where the data was needed, never a hang and never a
+// Damage and failures on the way: an error if the data was needed, never a hang and never a
 // wrong result.
 #include <algorithm>
 #include <cmath>

@@ -41,7 +41,7 @@ for each in plain:
     assert not is_compressed(header)
     assert torch.equal(deserialize(header, frames), each)
 
-# bf16, which numpy has not: a raw frame where compression is off or does not pay.
+# bf16, which numpy has not: a raw frame if compression is off or does not pay.
 setting.hold("test", setting.make("off", 1, None, False, True, None))
 header, frames = sent(wave.bfloat16())
 assert thinwire.inspect(frames[0]).spec == "raw"

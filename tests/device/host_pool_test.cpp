@@ -107,7 +107,7 @@ TEST_F(HostPool, TheSizeOfLongAgoGoesFirst) {
   EXPECT_EQ(counters().allocations, before + 1);
 }
 
-// Sanitizers end the process where they cannot give what is asked for.
+// Sanitizers end the process if they cannot give what is asked for.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(HostPool, RefusesWhatNoMachineHas) {
   void* scratch = nullptr;

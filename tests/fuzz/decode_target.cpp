@@ -9,7 +9,7 @@ namespace {
 
 enum Flag : std::uint8_t {
   kNoChecksums = 1,
-  // The payloads' lengths: of fixed-size codecs what the codec asks for, the input repeated where
+  // The payloads' lengths: of fixed-size codecs what the codec asks for, the input repeated if
   // it is too short; of others the input says. This flag is for the other way.
   kOtherLengths = 2,
   kRawChunks = 4,  // the chunks say that they are stored raw
@@ -92,7 +92,7 @@ void run_decode(const Target& target, ByteView input) {
   const StatusCode code = decoded.status().code();
   THINWIRE_FUZZ_CHECK(code == StatusCode::kOk || code == StatusCode::kDamaged);
   if (!decoded.ok()) return;
-  // Over other bytes the result is the same only where every byte of it is written.
+  // Over other bytes the result is the same only if every byte of it is written.
   const WatchedBuffer again(raw_bytes, std::byte{0x5A});
   THINWIRE_FUZZ_CHECK(message::decode(frame.view(), again.view(), frame::file_mark()).ok());
   THINWIRE_FUZZ_CHECK(same(out.view(), again.view()));

@@ -1,5 +1,5 @@
 // Decodes forged frames and delta packets one after the other, as fast as it can, and prints how
-// many of each codec and type there were. Ends the process where a promise is broken; under
+// many of each codec and type there were. Ends the process if a promise is broken; under
 // sanitizers they watch, too. A run's numbers come from its seed.
 //
 // It prints also if SIGINT or SIGTERM ends it earlier.

@@ -77,7 +77,7 @@ class WatchedBuffer {
   std::unique_ptr<std::byte[]> memory_;
 };
 
-// `out` filled with `period` again and again, with zeros where that is empty.
+// `out` filled with `period` again and again, with zeros if that is empty.
 inline void repeat(ByteView period, MutableByteView out) {
   std::fill(out.begin(), out.begin() + (period.empty() ? out.size() : 0), std::byte{0});
   for (std::size_t at = 0; at < out.size() && !period.empty(); at += period.size()) {

@@ -36,7 +36,7 @@ bool is_sound(const codec::Codec& codec, std::uint64_t parameter, Dtype dtype, i
 // A recipe has 16 bits of a parameter: the highest of one that is a bound, the lowest of others.
 int shift_of(const codec::Codec& codec) { return codec.resolve != nullptr ? 48 : 0; }
 
-// The parameter nearest below the word in bits that frames may carry; its example's where none is.
+// The parameter nearest below the word in bits that frames may carry; its example's if none is.
 std::uint64_t sound_parameter(const codec::Codec& codec, std::uint64_t word, Dtype dtype,
                               int rank) {
   for (; word != 0; word >>= 1) {

@@ -17,7 +17,7 @@ struct Recipe {
 
 inline constexpr std::size_t kRecipeBytes = 14;
 
-// Most arrays have at most kFewValues elements, which is fast. Where the flags' high half is
+// Most arrays have at most kFewValues elements, which is fast. If the flags' high half is
 // kSomeFlags or kManyFlags it is kSomeValues or kManyValues: several units of a codec, and several
 // chunks.
 inline constexpr std::uint64_t kFewValues = 256;

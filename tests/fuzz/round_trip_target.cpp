@@ -29,7 +29,7 @@ bool holds_integers(const Recipe& recipe, ByteView values) {
 }
 
 // Encodes twice, into memory of different contents: the frames must be equal. Returns one, or
-// nothing where the codec declined.
+// nothing if the codec declined.
 Bytes encode_twice(const Recipe& recipe, ByteView values, std::uint64_t most) {
   message::EncodeOptions options;
   options.decline = (recipe.flags & kDecline) != 0;

@@ -19,7 +19,7 @@ struct Target {
   std::string name;
   const codec::Codec* codec;  // nullptr for targets of no codec in particular
 
-  // Does the work, and ends the process where a promise is broken.
+  // Does the work, and ends the process if a promise is broken.
   void (*run)(const Target& target, ByteView input);
 
   // Makes a mutated input consistent again (checksums), as most mutations must be to get past the

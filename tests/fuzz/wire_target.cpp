@@ -34,7 +34,7 @@ void check_length(std::uint64_t frame, std::uint64_t raw, std::uint64_t shortest
   const std::uint64_t least = std::max(frame, shortest);
   THINWIRE_FUZZ_CHECK(length >= least);
   THINWIRE_FUZZ_CHECK(length - least < mpi::length_modulus(raw));
-  // Frames have headers: the wire length is more than 1, and is sent only where it is shorter.
+  // Frames have headers: the wire length is more than 1, and is sent only if it is shorter.
   if (frame >= 56 && length < raw) THINWIRE_FUZZ_CHECK(mpi::is_suspicious(length));
 }
 

@@ -1,6 +1,6 @@
 // Forged frames, slots and differences on a GPU against the same ones on the host: of every codec
-// and type of the registry, with right checksums. Exit code 0 where all agree, 1 where one does
-// not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
+// and type of the registry, with right checksums. Exit code 0 if all agree, 1 if one does
+// not, 77 if there is no GPU. With the argument "host" both sides are the host; with "small"
 // there are few, for tools under which kernels run slowly.
 #include <cstdio>
 #include <string_view>

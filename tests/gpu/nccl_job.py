@@ -15,7 +15,7 @@ from test_gpu_programs import libnccl
 from thinwire.lab.gpus import visible
 from thinwire.library import NCCL_SHIM, library_path
 
-# NCCL takes a GPU twice only where it believes to be on two hosts, whose ranks talk over sockets.
+# NCCL takes a GPU twice only if it believes to be on two hosts, whose ranks talk over sockets.
 ONE_GPU = {
     "NCCL_SOCKET_IFNAME": "lo",
     "NCCL_IB_DISABLE": "1",

@@ -1,6 +1,6 @@
 // Reductions and statistics of arrays in GPU memory against those of the same arrays on the host:
 // every type and reduction, wherever the operands lie and however they are aligned. Exit code 0
-// where all agree, 1 where one does not, 77 where there is no GPU.
+// where all agree, 1 if one does not, 77 if there is no GPU.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

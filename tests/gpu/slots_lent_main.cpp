@@ -1,7 +1,7 @@
 // Nobody reads what a call was lent after its record says that it is complete. A lossy gather in
 // two levels copies this rank's own values out of lent memory as its last step: here that memory is
 // the host's, which a GPU reads slowly, and a thread overwrites it as soon as it sees the end. Exit
-// code 0 where results are those of the host, 1 where one is not, 77 where there is no GPU.
+// code 0 if results are those of the host, 1 if one is not, 77 if there is no GPU.
 #include <atomic>
 #include <cstdio>
 #include <cstring>

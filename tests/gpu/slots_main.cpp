@@ -1,6 +1,6 @@
 // Collectives in slots on a GPU against the same ones on the host, bit by bit: results, and what
-// each rank's record says. All ranks are on one GPU. Exit code 0 where all agree, 1 where one does
-// not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
+// each rank's record says. All ranks are on one GPU. Exit code 0 if all agree, 1 if one does
+// not, 77 if there is no GPU. With the argument "host" both sides are the host; with "small"
 // there are few cases, for tools under which kernels run slowly; with a codec's spec it alone is
 // run.
 #include <algorithm>
@@ -98,7 +98,7 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
 }
 
 // Five calls of each kind whose values hardly change from one to the next. Of the fourth a slot is
-// damaged, where it is longer than the 512 bytes that are said of each block.
+// damaged, if it is longer than the 512 bytes that are said of each block.
 void compare_steps(Where where, Case given, std::string_view spec, Tally& tally) {
   const RoomsOfReferences rooms(where, given, 4 << 20);
   for (given.step = 0; given.step < 5; ++given.step) {

@@ -1,5 +1,5 @@
-// The codecs' host-and-device functions, stage by stage, on the CPU and on GPU 0. Exit code 0 where
-// all agree, 1 where one does not, 77 where there is no GPU.
+// The codecs' host-and-device functions, stage by stage, on the CPU and on GPU 0. Exit code 0 if
+// all agree, 1 if one does not, 77 if there is no GPU.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

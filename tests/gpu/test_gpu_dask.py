@@ -121,7 +121,7 @@ def test_the_guard_measures_the_gpu(cupy: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(choice, "_decoded", {})
     setting.hold("test", setting.make("auto", "64KiB", None, False, False, None))
     x = cupy.asarray(np.sin(np.arange(1 << 22) / 1e4).astype("f4"))
-    # Slow enough that it pays where other programs have the GPU most of the time.
+    # Slow enough that it pays if other programs have the GPU most of the time.
     seen.observe(1 << 30, (1 << 30) / 12e6)
     assert is_compressed(sent(x)[0]), thinwire.dask.stats().classes
     seen.observe(1 << 40, (1 << 40) / 1e13)

@@ -47,7 +47,7 @@ def test_every_operation_in_every_type(
                 # Above two ranks it is for smaller blocks than all of these are.
                 if name == "Reduce" and ranks > 2 and error is None:
                     continue
-                # A few rounds of a type; natively where the codec does not take it.
+                # A few rounds of a type; natively if the codec does not take it.
                 least = 20 if dtype in types else 0
                 assert (figures["compressed_calls"] >= max(least, 1)) == (dtype in types), (
                     rank,

@@ -14,7 +14,7 @@ from thinwire.lab.launchers import networks
 pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
 
 ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
-# A host's GPUs belong to it, where the machine has any.
+# A host's GPUs belong to it, if the machine has any.
 GPUS = {"CUDA_VISIBLE_DEVICES", "NCCL_HOSTID"} if visible(os.environ) else set()
 LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", *networks.DEFAULTS} | GPUS
 # Python sets LC_CTYPE, and shells set the others, by themselves.

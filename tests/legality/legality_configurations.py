@@ -146,7 +146,7 @@ CORNERS = {
     "started_alltoallw_in_place",
 }
 
-# MPICH 5 copies between processes in pieces, and fails where there are more than 1024.
+# MPICH 5 copies between processes in pieces, and fails if there are more than 1024.
 ENVIRONMENT = {"mpich-5": {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}}
 
 

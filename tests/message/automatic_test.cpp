@@ -1,4 +1,4 @@
-// "auto": lossless always, chosen by the data, raw where nothing pays.
+// "auto": lossless always, chosen by the data, raw if nothing pays.
 #include "message/automatic.h"
 
 #include <gtest/gtest.h>

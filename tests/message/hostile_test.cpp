@@ -111,7 +111,7 @@ TEST(Hostile, ClaimsAreWeighedBeforeMemoryIsMade) {
   for_each_coder([](const Coder& coder, Dtype dtype) {
     if (coder.codec->test_only()) return;
     auto frame = encoded(coder, line(dtype, 20000), smooth(dtype, 20000));
-    store(frame.data() + 24, std::uint64_t{1} << 40);  // elements, where the table has a few rows
+    store(frame.data() + 24, std::uint64_t{1} << 40);  // elements, if the table has a few rows
     reseal(frame);
     EXPECT_EQ(inspect(frame, frame::file_mark()).status().code(), StatusCode::kDamaged);
     EXPECT_EQ(decode_code(frame), StatusCode::kDamaged);

@@ -46,7 +46,7 @@ Result<Info> decode_through(InMemory& memory, std::uint64_t length, std::uint64_
   std::vector<std::byte> workspace(needed + spare, std::byte{0xC5});
   const std::uint64_t told = needed;
   info = decode_in_pieces(memory, length, frame::file_mark(), {workspace.data(), needed}, &needed);
-  if (needed != 0) {  // 0 where not even the header was read
+  if (needed != 0) {  // 0 if not even the header was read
     EXPECT_EQ(needed, told);
   }
   for (std::uint64_t at = told; at < workspace.size(); ++at) {

@@ -7,7 +7,7 @@
 // CALLS: in each
 //     communicator; ROUNDS: of the all-to-all; STEPS: on the ring; the mesh's sides
 //
-// IDS=N: in the place of the splits N communicators of all by ids of their own. Fails where a value
+// IDS=N: in the place of the splits N communicators of all by ids of their own. Fails if a value
 // is wrong, a rank keeps more than 64 descriptors, or, under the library, a communicator is not
 // there after 120 seconds.
 #include <sys/resource.h>

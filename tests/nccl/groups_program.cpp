@@ -283,8 +283,8 @@ void beside(Calls& of) {
   of.replay_second();
 }
 
-// A collective or two, and messages in rings: shuffled where all have them in a group, or in the
-// order in which NCCL carries out a group's where some ranks have none.
+// A collective or two, and messages in rings: shuffled if all have them in a group, or in the
+// order in which NCCL carries out a group's if some ranks have none.
 void random(Calls& of) {
   const unsigned kind = of.pick(3), messages = of.pick(4);
   const bool by_all = of.pick(2) == 0;

@@ -97,7 +97,7 @@ class Work {
     made.received = arena_.take(bytes_of(-2));
   }
 
-  // A sum, or a message to the next rank and from the one before, which is raw where it is of whole
+  // A sum, or a message to the next rank and from the one before, which is raw if it is of whole
   // numbers.
   void make(const Call& of) {
     if (of.kind == 0) {

@@ -19,7 +19,7 @@ struct Offers final : agree::Channel {
   std::vector<agree::Offer> made;
 };
 
-// So many calls: c or r, in capitals where it is timed.
+// So many calls: c or r, in capitals if it is timed.
 std::string ways(Kind& of, const agree::Value& value, int calls, bool once = false) {
   std::string found;
   for (int call = 0; call < calls; ++call) {
@@ -273,7 +273,7 @@ TEST(Kind, OneLateRankIsNotOvertaken) {
   EXPECT_TRUE(offers.made.empty());
 }
 
-// As direct exchanges may have where many send to one: quick at times.
+// As direct exchanges may have if many send to one: quick at times.
 TEST(Kind, CallsThatAreSlowAgainAndAgainAreOvertaken) {
   Offers offers;
   Kind of(offers, 1, true);

@@ -37,7 +37,7 @@ Bytes values(int rank, std::uint32_t call, bool noise) {
   return made;
 }
 
-// Whole arrays gathered, or summed where the call's number is odd.
+// Whole arrays gathered, or summed if the call's number is odd.
 void submit(const ranks::Rank& self, ncclComm_t comm, cudaStream_t stream, std::uint32_t call,
             const std::byte* send, std::byte* receive) {
   const ncclResult_t result =

@@ -1,7 +1,7 @@
 // Millions of calls over four communicators, one of which does not block, on two streams, with
 // hosts that come late at random; every result is checked, so that calls that change places are
 // found out. Prints what memory the process has after a tenth, a half and all of the calls, and
-// fails where it grows by more than a little from the tenth on. Prints "ok".
+// fails if it grows by more than a little from the tenth on. Prints "ok".
 //
 // long_program CALLS SEED     calls of each of two ranks
 #include <malloc.h>

@@ -2,7 +2,7 @@
 // right values. Prints "ok".
 //
 // memory_program groups   groups of six calls; nothing is left after the first ones have been made
-// memory_program little   the same, where from the start there is memory for one call alone
+// memory_program little   the same, if from the start there is memory for one call alone
 // memory_program returns  nothing is left from the start, and after a while there is memory again
 // memory_program streams  nothing is left of the device's; then calls come on a second stream while
 //                         the first one is held

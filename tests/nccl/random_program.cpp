@@ -147,7 +147,7 @@ class Program {
     // Means of other numbers of ranks are rounded in ways of their own.
     if (made.op == ncclAvg && (self_.ranks == 3 || made.type == ncclInt32)) made.op = ncclSum;
     made.count = pick(8) == 0 ? pick(3000) : counts_[pick(3)];
-    // Half of a communicator has one rank where there are three.
+    // Half of a communicator has one rank if there are three.
     made.comm = pick(3) == 0 ? static_cast<int>(pick(3)) : 0;
     made.root = static_cast<int>(pick(static_cast<unsigned>(self_.ranks))) %
                 (made.comm == 2 ? self_.ranks / 2 : self_.ranks);

@@ -54,7 +54,7 @@ inline ncclResult_t settled(ncclResult_t result) {
   return result;
 }
 
-// The file by which ranks that are processes of their own pass ids; null where they are threads.
+// The file by which ranks that are processes of their own pass ids; null if they are threads.
 inline const char* file() {
   const char* const named = std::getenv("RANKS_FILE");
   return named != nullptr && *named != '\0' ? named : nullptr;
@@ -113,7 +113,7 @@ inline int count(int usual) {
 }
 
 // Each with a communicator of all and a stream of its own; `work` may end the communicator, and
-// sets it to null then. Threads of this process, each with a GPU of its own; where RANKS_FILE is
+// sets it to null then. Threads of this process, each with a GPU of its own; if RANKS_FILE is
 // set this process is one, RANK. On one GPU ranks have to be processes.
 inline void run(int ranks, const std::function<void(Rank&)>& work) {
   if (file() != nullptr) return run_one(own(), ranks, new_id_by_file(own(), file()), work);

@@ -38,7 +38,7 @@ def test_a_codec_that_loses_is_timed_and_goes_raw(
     for rank in ranks:
         for name in COLLECTIVES:
             figures = rank["operations"][name]
-            # Twice where a broadcast has two roots.
+            # Twice if a broadcast has two roots.
             classes = 2 if name == "Broadcast" else 1
             assert figures["compressed_calls"] == TIMED * classes, name
             assert figures["raw_by_reason"]["being timed, raw and compressed"] >= TIMED * classes

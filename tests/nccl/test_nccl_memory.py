@@ -26,7 +26,7 @@ def test_calls_succeed_when_memory_runs_out_on_a_rank(way: str, codec: str, tmp_
         # Memory reserved for whole groups suffices; else all ranks go raw, and say why.
         assert (short > 0) == (way != "groups")
         assert each["compressed_calls"] > 50 or way == "little"
-    # One process, in which one call works in the host's memory where the device has none.
+    # One process, in which one call works in the host's memory if the device has none.
     assert errors.count(WARNING) == (1 if way in ("streams", "larger") else 0)
 
 

@@ -35,7 +35,7 @@ COLLECTIVES = (
 )
 
 
-# Said at the end where nothing was compressed: test_nccl_nothing_compressed.py.
+# Said at the end if nothing was compressed: test_nccl_nothing_compressed.py.
 SILENCE = "compressed nothing by NCCL: "
 
 

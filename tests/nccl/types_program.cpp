@@ -1,6 +1,6 @@
 // An NCCL program whose ranks call the same bytes by different types, which NCCL moves as they are:
 // what is sent as fp32 is received as it, as int8 or as bf16, in an order that the mode says. Each
-// message is checked: to the bit, or, where a lossy codec is known to be at work, what is sent as
+// message is checked: to the bit, or, if a lossy codec is known to be at work, what is sent as
 // fp32 to that share of its largest value, and what is sent as bf16 until it may be coded as that.
 // Prints "ok".
 //

@@ -48,7 +48,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Never null; `off` bytes after an address that suits any type. Ends the process where there is
+  // Never null; `off` bytes after an address that suits any type. Ends the process if there is
   // no memory.
   std::byte* take(std::size_t bytes, std::size_t off = 0);
   std::byte* take(const Bytes& values, std::size_t off = 0);

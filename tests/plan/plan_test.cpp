@@ -77,7 +77,7 @@ TEST(Plan, NamesEachReasonToGoRaw) {
 }
 
 // The plan does not know what auto makes of the data before it is sampled: it says from which ratio
-// on it would pay, and goes raw at once where no lossless codec reaches that.
+// on it would pay, and goes raw at once if no lossless codec reaches that.
 TEST(Plan, AutoAsksForARatioThatPays) {
   Settings with = settings();
   with.link_bytes_per_second = 125e6;

@@ -63,7 +63,7 @@ class Program:
     libraries: Callable[[Path], Sequence[Path]] = library_folders
     # Measured by `measure.py`, on the larger input; None: the row is for tests alone.
     setting: Setting | None = None
-    # Why a native run is left out, by MPI, where the program cannot run there.
+    # Why a native run is left out, by MPI, if the program cannot run there.
     absent: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -249,7 +249,7 @@ def test_the_library_has_the_names_of_the_programs_mpi(
     words = ["run", "--mpi", mpi, "--", "printenv", "LD_PRELOAD", "./program"]
     shown = call(*words, environment={**libraries, "LD_LIBRARY_PATH": ""})
     assert (shown.stdout.strip(), shown.stderr) == (str(wanted), "")
-    # By the installation of the launcher, where there is no program.
+    # By the installation of the launcher, if there is no program.
     launcher = make_launcher(tmp_path / "own" / "bin" / "mpirun", VERSION_OF[mpi])
     (tmp_path / "own" / "lib").mkdir()
     library.rename(tmp_path / "own" / "lib" / library.name)

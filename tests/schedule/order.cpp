@@ -105,7 +105,7 @@ class Graph {
     for (std::uint32_t at = 0; at < happenings_.size(); ++at) add(at);
   }
 
-  // Stops where a circle is left.
+  // Stops if a circle is left.
   std::vector<std::uint32_t> sorted() const {
     std::vector<std::uint32_t> waits(2 * happenings_.size()), first(2 * happenings_.size() + 1);
     for (const auto& [before, after] : edges_) ++waits[after], ++first[before + 1];

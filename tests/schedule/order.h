@@ -33,7 +33,7 @@ struct Timeline {
   // is posted), one more where it is complete.
   std::vector<std::uint32_t> order;
 
-  std::string fault;  // empty where there is an order
+  std::string fault;  // empty if there is an order
 };
 
 // The beginnings of a rank's places. Of its values scratch comes first, then the user's blocks,

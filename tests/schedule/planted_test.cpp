@@ -154,7 +154,7 @@ TEST(Prover, FindsPacketsWhoseValuesHaveChanged) {
   EXPECT_NE(prove(collective).fault.find("have changed since"), std::string::npos);
 }
 
-// Right where input and output are apart.
+// Right if input and output are apart.
 TEST(Prover, FindsInputThatIsReadAfterOutputWasWritten) {
   Collective collective;
   collective.operation = Operation::kReduce;

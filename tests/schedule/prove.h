@@ -9,12 +9,12 @@
 namespace thinwire::collective::testing {
 
 struct Proof {
-  std::string fault;          // the first that was found; empty where there is none
+  std::string fault;          // the first that was found; empty if there is none
   std::uint64_t codings = 0;  // most that reached one value of the result
 };
 
 // Messages match, nobody waits for ever in whatever order things happen, every contribution is in
-// the result once, all results are there, and they are of the same bits where that is promised.
+// the result once, all results are there, and they are of the same bits if that is promised.
 Proof prove(const Collective& collective);
 
 }  // namespace thinwire::collective::testing

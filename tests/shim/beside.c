@@ -79,7 +79,7 @@ static void reductions(void) {
   }
 }
 
-// 1 where what came is not what was sent.
+// 1 if what came is not what was sent.
 static int message(const float* sent, float* received) {
   int wrong = 0;
   if (rank == 1) {

@@ -61,14 +61,14 @@ def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path:
         assert f" raw, {TIMED}" in last
         stayed = re.search(rf"(\d+) raw, {SLOWER}", last)
         if way == "raw":
-            # Typical times are told; where compressed calls are quick at most times, and slow at
+            # Typical times are told; if compressed calls are quick at most times, and slow at
             # others, their mean decides.
             assert stayed is not None and int(stayed[1]) >= CALLS - UNDECIDED
         else:
             assert coded < 0.96 * raw and " compressed, " in last
     native = done.collectives["native_by_reason"]
     assert set(native) <= {TIMED, SLOWER, "between groups or of one process"}
-    # Each packet is coded then. MPICH's ranks spin, and may be slower where processors are few.
+    # Each packet is coded then. MPICH's ranks spin, and may be slower if processors are few.
     if values == "smooth" and mpi is SYSTEM:
         assert native[SLOWER] > 0
 

@@ -100,7 +100,7 @@ def test_a_program_that_is_left_alone_does_as_before(tmp_path: Path) -> None:
     assert native(usual)["not named in THINWIRE_COLLECTIVES"] > 0
 
 
-# Open MPI 4.1 may hang where one is made while the program duplicates another without blocking.
+# Open MPI 4.1 may hang if one is made while the program duplicates another without blocking.
 def test_integers_make_no_communicator(tmp_path: Path) -> None:
     program = [PROGRAMS / "shim_coll_integers"]
     alone = run([*MPIRUN, "-n", "2", *program])

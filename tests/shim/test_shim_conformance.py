@@ -114,7 +114,7 @@ def test_cases_are_listed() -> None:
 def test_case(configuration: str, family: str, case: str) -> None:
     done = run_family(configuration, family)
     failed = not passes(configuration, family, case)
-    # Without the library it is run where there is something to excuse.
+    # Without the library it is run if there is something to excuse.
     if (
         failed
         and configuration.endswith("-shrink")

@@ -39,7 +39,7 @@ def test_calls_on_a_revoked_communicator(options: str, tmp_path: Path) -> None:
         assert done.report["collectives"]["compressed"] > 2, done.report
 
 
-# Rates at which messages travel whole and in parts; calls are timed where nothing is forced.
+# Rates at which messages travel whole and in parts; calls are timed if nothing is forced.
 WAYS = {
     "whole": {"THINWIRE_LINK": "100gbit", "THINWIRE_FORCE": "1"},
     "parts": {"THINWIRE_LINK": "1gbit", "THINWIRE_FORCE": "1"},

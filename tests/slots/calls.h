@@ -66,7 +66,7 @@ enum class Data { kSmooth, kNoise };
 Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data);
 
 // Returns what others get of these values by a slot of that size: exactly what a message would
-// decode to, or the values where its frame does not fit.
+// decode to, or the values if its frame does not fit.
 Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
                    std::uint64_t slot_bytes);
 

@@ -1,4 +1,4 @@
-// Ranks that share nodes: as they are inside, in slots between, and in two levels where that fits.
+// Ranks that share nodes: as they are inside, in slots between, and in two levels if that fits.
 #include <gtest/gtest.h>
 
 #include "calls.h"

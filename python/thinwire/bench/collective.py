@@ -153,7 +153,7 @@ def _command(place: Place, session: CollectiveSession, operation: str, path: Pat
         "--piece": str(session.piece),
         "--filler": str(filler),
         "--memory": session.memory,
-        # The MPI's own operation at its best: on the device arrays where it takes them.
+        # The MPI's own operation at its best: on the device arrays if it takes them.
         "--native": "device" if session.memory == "device" and mpi_is_gpu_aware() else "staged",
         # On one node nothing would be compressed.
         "--nodes": "apart" if place.same_node else "real",

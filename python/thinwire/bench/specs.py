@@ -146,7 +146,7 @@ def error_of(spec: str, sample: Sample, decoded: np.ndarray) -> Error:
     words = f"u{before.itemsize}"
     if not np.array_equal(back[~finite].view(words), before[~finite].view(words)):
         return Error(float("inf"), span, None, bound)
-    # Wider than fp64 where there is such a type: the difference of two fp64 values is rounded.
+    # Wider than fp64 if there is such a type: the difference of two fp64 values is rounded.
     apart = np.abs(values[finite].astype(np.longdouble) - to_float(back, sample.dtype)[finite])
     apart[np.isnan(apart)] = np.inf
     mean = float(np.sqrt(np.mean(apart * apart)))

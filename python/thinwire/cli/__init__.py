@@ -157,7 +157,7 @@ def run_command(on_interrupt: Any) -> None:
     except MemoryError:
         _fail("there is not enough memory for this")
     except KeyboardInterrupt:
-        # As shells have it; the command itself ends so where it was interrupted.
+        # As shells have it; the command itself ends so if it was interrupted.
         sys.exit(128 + signal.SIGINT)
 
 

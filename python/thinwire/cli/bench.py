@@ -34,7 +34,7 @@ from thinwire.cli.bench_options import (
 from thinwire.cli.values import Memory
 from thinwire.lab import LabError
 
-# Host messages, GPU messages staged by hand, device pointers where the MPI takes them, and raw ones
+# Host messages, GPU messages staged by hand, device pointers if the MPI takes them, and raw ones
 # through the preload library.
 GPU_WAYS = 4
 

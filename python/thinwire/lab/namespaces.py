@@ -91,7 +91,7 @@ def join_host(descriptors: tuple[int, int]) -> None:
     """Joins the network and the hostname of what `open_host` returned."""
     for descriptor in descriptors:
         setns(descriptor, "enter a host of the lab")
-    # Refused where a container masks parts of /sys. Then /sys names the machine's interfaces, and
+    # Refused if a container masks parts of /sys. Then /sys names the machine's interfaces, and
     # programs that ask it, such as those over UCX, miss the host's own.
     with suppress(OSError):
         _show_interfaces()

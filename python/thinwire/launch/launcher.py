@@ -32,7 +32,7 @@ _VERSIONS = (
     ("srun", (), ("slurm",)),
 )
 _HYDRA_VERSION = re.compile(r"HYDRA build details:\s+Version:\s+(\S+)")
-# These need not be asked, or do not answer where their help texts are not installed.
+# These need not be asked, or do not answer if their help texts are not installed.
 _BY_NAME = {
     "prterun": ("prterun", ("openmpi", "mpich", "abi")),
     "srun": ("srun", ()),

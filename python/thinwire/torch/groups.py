@@ -22,7 +22,7 @@ REPLICATING = ("tp", "etp", "expt_tp", "cp")
 OTHERS = ("world", "embd", "pos_embd", "tp_dp", "tp_dp_cp")
 KNOWN = DATA_PARALLEL + MODEL_PARALLEL + OTHERS
 
-# A key stands for these too, where they have no key of their own.
+# A key stands for these too, if they have no key of their own.
 FAMILIES = {"dp": DATA_PARALLEL, "mp": MODEL_PARALLEL}
 
 WORLD = "world"

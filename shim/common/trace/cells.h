@@ -138,7 +138,7 @@ class Names {
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kLongest = 63;  // letters that are kept
 
-  // The place of a name; 0, which stands for all others, where there is no room. From any thread.
+  // The place of a name; 0, which stands for all others, if there is no room. From any thread.
   std::uint32_t of(const char* name);
 
   // As it was given; "" at 0.

@@ -42,7 +42,7 @@ class BinLines {
  public:
   explicit BinLines(Describe describe) : describe_(std::move(describe)) {}
 
-  // "" where nothing was. Begins with the lines of cells that are new.
+  // "" if nothing was. Begins with the lines of cells that are new.
   std::string next(const Cells& cells, const Names& names, const ProcessFigures& figures,
                    const PoolBytes& pool, double from, double to);
 

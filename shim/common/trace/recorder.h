@@ -34,7 +34,7 @@ class Recorder {
 
   Recorder(Paths paths, Source source);
 
-  // `head`: the trace's first line. False where the system has no thread.
+  // `head`: the trace's first line. False if the system has no thread.
   bool start(std::string head);
 
   // Writes what is left and `totals`, a JSON object; waits for that.

@@ -16,7 +16,7 @@ struct Decision {
   tw_reason reason = TW_COMPRESS;
   double least_ratio = 0;  // the frame is sent if it is so much shorter; 0: if it is shorter at all
   choose::LinkRate link;   // by which it was decided
-  double raw_seconds = 0;  // predicted; 0 where no rate is known
+  double raw_seconds = 0;  // predicted; 0 if no rate is known
   double seconds = 0;  // predicted, compressed; before it is tried at the best that is hoped for
   double encode_seconds = 0;  // predicted, of the codec as it was measured once; 0: it was not
   double codec_seconds = 0;   // predicted, encoding and decoding

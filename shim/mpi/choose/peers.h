@@ -50,7 +50,7 @@ CommFacts& comm_facts(MPI_Comm comm);
 // Makes `facts` the communicator's.
 void keep_facts(MPI_Comm comm, CommFacts* facts);
 
-// nullptr where nothing is kept with it.
+// nullptr if nothing is kept with it.
 CommFacts* known_facts(MPI_Comm comm);
 
 // `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.

@@ -32,7 +32,7 @@ std::set<Way> all_ways() {
   return ways;
 }
 
-// A schedule that the user named, where the operation has it.
+// A schedule that the user named, if the operation has it.
 void choose_schedule(tw_collective& collective) {
   const CollectiveSettings& settings = process().settings.collectives;
   if (settings.algorithm == TW_ALGORITHM_PLANNED && settings.coding == TW_CODING_PLANNED) return;
@@ -58,7 +58,7 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
   displacements = lists.displacements[which].data();
 }
 
-// Others wait for this rank, also where it is not `ready`.
+// Others wait for this rank, also if it is not `ready`.
 int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
         const Part& part, CallQueue& queue) {
   if (!ready) collective.flags |= TW_UNABLE;

@@ -70,7 +70,7 @@ NativeReason may_compress_on(MPI_Comm comm, int rank, Agreement& agreement) {
 
 // Learns what only each rank itself knows: its node, by the lowest rank of the job there, whether
 // its MPI may be called by several threads, how it calls the communicator, and what it remembers of
-// earlier ones of these ranks, which is taken where all remember the same. False: they call it
+// earlier ones of these ranks, which is taken if all remember the same. False: they call it
 // differently, so that other rules of the policy take it.
 bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   int size = 0;

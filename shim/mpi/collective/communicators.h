@@ -18,7 +18,7 @@ namespace thinwire::mpi {
 
 class Ending;
 
-// Made in the first collective that may be compressed as a whole, on all ranks at once; where that
+// Made in the first collective that may be compressed as a whole, on all ranks at once; if that
 // is possible later communicators of the same ranks share it (groups.h). Used by the thread that is
 // in a collective on the communicator, and MPI allows one at a time; the queue, while non-blocking
 // collectives are on their way, by the worker.
@@ -60,7 +60,7 @@ struct Collectives {
 // The record that is kept already, or nullptr; one that is merely wanted says kNotYet or kNotNow.
 Collectives* known_collectives(MPI_Comm comm);
 
-// Collective over `comm`, an intracommunicator of several processes, where it was not asked for
+// Collective over `comm`, an intracommunicator of several processes, if it was not asked for
 // before. Waits for the non-blocking collectives on it, and learns the costs that they want.
 Collectives& collectives_of(MPI_Comm comm);
 
@@ -72,7 +72,7 @@ void want_collectives_of(MPI_Comm comm);
 // the link's rate: the next call that may wait for the other ranks learns it. As above.
 void want_costs(Collectives& kept);
 
-// Collective: learns what is wanted, after all that was started, and the link's rate where that is
+// Collective: learns what is wanted, after all that was started, and the link's rate if that is
 // due.
 void learn_costs(Collectives& kept);
 

@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 
 struct Part;
 
-// Whether any collective may be compressed as a whole: between MPI_Init and MPI_Finalize, where the
+// Whether any collective may be compressed as a whole: between MPI_Init and MPI_Finalize, if the
 // settings want it.
 extern bool collectives_may_be_compressed;
 
@@ -31,10 +31,10 @@ inline bool may_compress_whole() {
 // The call begins: whoever measures the link has to know of it.
 void watch_link(const Part& part);
 
-// Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
+// Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, if it
 // is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all
 // of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
-// may be compressed as a whole makes what is kept with it. Where the MPI's own call is to be timed
+// may be compressed as a whole makes what is kept with it. If the MPI's own call is to be timed
 // `clock` runs on return.
 std::optional<int> compress_whole(const CollectiveArguments& arguments, CallClock& clock);
 

@@ -21,7 +21,7 @@ class CreationCount {
   }
   void end() { state_.fetch_sub(1); }
 
-  // The library's turn, which has none beside it; false, at once, where any call is under way.
+  // The library's turn, which has none beside it; false, at once, if any call is under way.
   bool begin_quiet() {
     int none = 0;
     return state_.compare_exchange_strong(none, kQuiet);

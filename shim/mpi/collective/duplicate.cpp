@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// Answers of the ranks about themselves; all of them do where each says 1.
+// Answers of the ranks about themselves; all of them do if each says 1.
 struct Answers {
   std::int32_t is_alone = 1;  // no other thread makes one, or the MPI does not mind
   std::int32_t is_quiet = 1;  // no communicator is being made

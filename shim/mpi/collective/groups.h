@@ -2,9 +2,9 @@
 // what their codecs cost, the link's rate and the classes of their calls. Programs make a
 // communicator at each step, or a thousand of them.
 //
-// Ranks share alike without asking each other. Where no rank has MPI_THREAD_MULTIPLE, all blocking
+// Ranks share alike without asking each other. If no rank has MPI_THREAD_MULTIPLE, all blocking
 // collectives of the same ranks come in one order on all of them, whatever communicators they are
-// on: else the program would hang where each waits for all. So what one such call has left behind
+// on: else the program would hang if each waits for all. So what one such call has left behind
 // is there on all ranks in the next.
 #pragma once
 

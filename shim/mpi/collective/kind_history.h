@@ -19,7 +19,7 @@ void remember_kinds(const std::vector<int>& world_ranks, const CallKinds& kinds)
 // The kinds that are remembered of the same ranks in the same order; empty: none.
 CallKinds remembered_kinds(const std::vector<int>& world_ranks);
 
-// Equal where ranks remember the same; what they measured and have not agreed on yet is left out.
+// Equal if ranks remember the same; what they measured and have not agreed on yet is left out.
 std::uint64_t fingerprint(const CallKinds& kinds);
 
 }  // namespace thinwire::mpi

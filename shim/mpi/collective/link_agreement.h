@@ -9,7 +9,7 @@ namespace thinwire::mpi {
 // Collective. The lowest rate of those that know one, and where the most certain has it from.
 choose::LinkRate agree_on_link(const Collectives& kept);
 
-// Collective, where so many calls have been planned that it is due, with the queue the caller's:
+// Collective, if so many calls have been planned that it is due, with the queue the caller's:
 // the ranks agree anew on the link's rate, the lowest that one of them has.
 void agree_on_link_if_due(Collectives& kept);
 

@@ -26,7 +26,7 @@ inline bool wants_a_call(const Collectives* kept) {
   return is_wanted(kept) || (kept != nullptr && kept->wants_costs);
 }
 
-// `own` carries its messages from here on; where the program's communicator was revoked it is, too.
+// `own` carries its messages from here on; if the program's communicator was revoked it is, too.
 void set_private(Collectives& kept, MPI_Comm own);
 
 }  // namespace thinwire::mpi

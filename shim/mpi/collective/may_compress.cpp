@@ -31,7 +31,7 @@ int blocks_here(const Part& part, Where where, Blocks blocks, int root) {
   return !here ? 0 : blocks == Blocks::kOne ? 1 : part.ranks;
 }
 
-// False: a root that there is not, or MPI_IN_PLACE where it means nothing.
+// False: a root that there is not, or MPI_IN_PLACE if it means nothing.
 bool find_sides(const CollectiveArguments& arguments, Part& part) {
   const Form& form = *part.form;
   const bool rooted = form.sent_at == Where::kAtRoot || form.received_at == Where::kAtRoot ||
@@ -56,7 +56,7 @@ bool find_sides(const CollectiveArguments& arguments, Part& part) {
 }
 
 // Bytes that MPI has all ranks know: the whole array of Bcast and the reductions, else one block,
-// on average where blocks differ.
+// on average if blocks differ.
 std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Total& received) {
   const Form& form = *part.form;
   const bool many = part.received_blocks > 1 && !part.disagrees;

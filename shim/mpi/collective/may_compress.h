@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 // where arguments are wrong on one of them, the MPI's own call is to say so, if it does that before
 // it sends anything. So it goes by what MPI
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
-// Where signatures match in pairs alone, in calls that are compressed by name alone, that of `part`
+// If signatures match in pairs alone, in calls that are compressed by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.
 NativeReason may_compress(const CollectiveArguments& arguments, Part& part);
 

@@ -18,10 +18,10 @@ Total total_of(const Side& side, int first, int blocks);
 
 // Bytes that this rank gives the others in a call, itself among them: its side that is sent, of a
 // broadcast the root's buffer, in place the part that stands for it. Summed over the ranks that is
-// what the call carries, however often the MPI sends it on. 0 where the MPI is to judge the call.
+// what the call carries, however often the MPI sends it on. 0 if the MPI is to judge the call.
 std::uint64_t bytes_given(const CollectiveArguments& arguments);
 
-// The bytes only where a report or a trace is wanted, which alone tell them. `part` as far as it is
+// The bytes only if a report or a trace is wanted, which alone tell them. `part` as far as it is
 // known.
 void count_native(NativeReason why, const CollectiveArguments& arguments, const Part& part);
 

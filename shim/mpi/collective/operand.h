@@ -28,7 +28,7 @@ class Operand {
   // Packs what has gaps, with `read`; else takes room for it. Returns an MPI error code, logged.
   int prepare(bool read);
 
-  // Brings the first `floats` floats, or all, back to where they belong, where they were packed.
+  // Brings the first `floats` floats, or all, back to where they belong, if they were packed.
   int write_back(std::uint64_t floats = UINT64_MAX);
 
   void* data() const { return data_; }

@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 
 class OwnedLists {
  public:
-  // `entries` of each list, where the side has any.
+  // `entries` of each list, if the side has any.
   void own_those_of(Side& side, int entries) {
     if (entries == 0) return;
     side.counts = side.counts.copied(entries, [this](const void* list, std::size_t bytes) {

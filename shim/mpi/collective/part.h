@@ -44,13 +44,13 @@ struct Part {
   bool disagrees = false;          // they say different lengths of one block; its call will fail
   bool overlaps = false;           // they share bytes; the sent one is set aside
   Signature signature = kNothing;  // of both sides together
-  tw_dtype leaf = TW_BYTES;        // the float type that this is, where it is one alone
+  tw_dtype leaf = TW_BYTES;        // the float type that this is, if it is one alone
   std::uint64_t leaf_bytes = 1;
   std::uint64_t word_bytes = 0;  // by which all blocks of bytes and 16-bit integers divide, or 0
   bool is_open = false;          // `signature` is this rank's share of it alone
   tw_reduction reduction = TW_SUM;
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
-  std::uint32_t largest_bits = 0;   // bit_width() of the largest rank's, where that was agreed on
+  std::uint32_t largest_bits = 0;   // bit_width() of the largest rank's, if that was agreed on
   const tw_codec* codec = nullptr;  // after it is chosen
   int rule = -1;                    // of the policy, that has named it
   bool is_lossy = false;            // the codec
@@ -61,10 +61,10 @@ struct Part {
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
 
-  // Takes that signature for the call's; false where it is not of one float type.
+  // Takes that signature for the call's; false if it is not of one float type.
   bool take(Signature whole);
 
-  // Takes bytes and 16-bit integers for floats of that type; false where they cannot be.
+  // Takes bytes and 16-bit integers for floats of that type; false if they cannot be.
   bool hold(tw_dtype held);
 
   // Whether a policy may say what floats the call's elements hold.

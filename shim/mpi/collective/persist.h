@@ -9,7 +9,7 @@
 namespace thinwire::mpi {
 
 // Makes a persistent request (message/persistent.h) that runs the call, compressed, whenever it is
-// started; nothing, where the MPI is to make one. It is compressed as a whole where a blocking call
+// started; nothing, if the MPI is to make one. It is compressed as a whole if a blocking call
 // would and every rank may call the MPI from several threads. Waits for the other ranks, as MPI
 // lets the initialisation do, and makes what a communicator needs. Buffers must stay until the
 // request is freed, as MPI has it.

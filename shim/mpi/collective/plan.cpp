@@ -37,7 +37,7 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
          (planned == NativeReason::kCompressed || planned == NativeReason::kWouldNotGain);
 }
 
-// By what all ranks know. Once for the run where the results depend on the way that a call goes:
+// By what all ranks know. Once for the run if the results depend on the way that a call goes:
 // under a lossy codec, and of sums, whose order of additions is another one.
 choose::CallKind& kind_of(const Part& part, Collectives& kept) {
   KindKey of = kind_key_of(part);
@@ -50,7 +50,7 @@ choose::Foreseen foreseen(const Part& part, NativeReason planned) {
   return {part.planned.raw_seconds, part.planned.seconds, planned == NativeReason::kCompressed};
 }
 
-// Compresses where the plan alone would not, or might not another time though results depend on it.
+// Compresses if the plan alone would not, or might not another time though results depend on it.
 NativeReason compress(const Part& part, NativeReason planned, tw_collective& collective,
                       Collectives& kept) {
   if (planned == NativeReason::kCompressed && !part.is_lossy) return planned;
@@ -59,7 +59,7 @@ NativeReason compress(const Part& part, NativeReason planned, tw_collective& col
   return ask(part, collective, kept);
 }
 
-// Collective. Where the ranks cannot agree nothing pays.
+// Collective. If the ranks cannot agree nothing pays.
 void agree_on_times(const Part& part, choose::CallKind& of, Collectives& kept) {
   constexpr int kTimes = 4;
   const choose::RoundTimes times = of.own();

@@ -10,7 +10,7 @@ namespace thinwire::mpi {
 
 // Plans a blocking call, with the communicator's queue idle: as its kind is decided by what calls
 // took both ways (choose/call_kind.h), unless compression is forced. `clock` is set if the call is
-// to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
+// to be timed. Collective if a cost is to be learned, or the ranks agree on what calls took.
 NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
                            CallClock& clock);
 
@@ -27,7 +27,7 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 // before it, and what blocking calls have decided. And as no cost is learned while something is on
 // its way, the worker's own plan of a call is the one that was made here.
 //
-// kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
+// kCostUnknown: a cost is missing, and the next call that may wait learns it. If the signature
 // is open the call is compressed if it pays for one type of floats that it may turn out to be.
 NativeReason plan_started(const CollectiveArguments& arguments, const Part& part,
                           Collectives& kept);

@@ -8,7 +8,7 @@ namespace thinwire::mpi {
 
 // Collective on the queue: `part`, whose signature is open, takes the one of all ranks' blocks, and
 // the size of the largest rank.
-// False, on all of them, where it is not of one float type: the blocks are then bytes.
+// False, on all of them, if it is not of one float type: the blocks are then bytes.
 bool agree_on_signature(Part& part, CallQueue& queue);
 
 }  // namespace thinwire::mpi

@@ -9,7 +9,7 @@
 namespace thinwire::mpi {
 
 // Starts the call and gives the program a request of the MPI's own that completes with it; nothing,
-// where the MPI is to start it. It is compressed as a whole where a blocking one would, by what
+// where the MPI is to start it. It is compressed as a whole if a blocking one would, by what
 // blocking ones before it have made and agreed on, and where every rank may call the MPI from
 // several threads, and has one to run it. Buffers must stay until the request is complete, as MPI
 // has it.

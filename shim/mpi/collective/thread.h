@@ -13,8 +13,8 @@ namespace thinwire::mpi {
 
 enum class Thread : std::uint8_t { kMade, kRefused, kNotTried };
 
-// Collective over the private communicator, with nothing else of its own there: kCompressed where
-// each rank has made one, kNoThread where one was refused, which says so; else kNotYet.
+// Collective over the private communicator, with nothing else of its own there: kCompressed if
+// each rank has made one, kNoThread if one was refused, which says so; else kNotYet.
 NativeReason all_have_thread(const Collectives& kept, Thread own);
 
 // Collective: makes a thread for non-blocking collectives, and learns whether all have one.

@@ -19,7 +19,7 @@ namespace thinwire::mpi {
 class MpiTransport {
  public:
   // The communicator stays the caller's and must outlive this.
-  // `nodes`: of its ranks; none where all messages are to travel whole.
+  // `nodes`: of its ranks; none if all messages are to travel whole.
   explicit MpiTransport(MPI_Comm comm, int tag = 0, std::vector<std::int32_t> nodes = {});
   ~MpiTransport();
   MpiTransport(const MpiTransport&) = delete;

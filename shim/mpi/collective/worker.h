@@ -30,7 +30,7 @@ class Worker : public Runner {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // `request` completes when the task has run. Where the program has waited for the one before, a
+  // `request` completes when the task has run. If the program has waited for the one before, a
   // thread begins it a little later: a program that waits at once runs it itself, and no other
   // thread needs a processor.
   void hand_over(MPI_Request request, Task task);
@@ -41,7 +41,7 @@ class Worker : public Runner {
   void let_thread_go();
   std::size_t held() const;
 
-  // Returns when the request's task has run, which the caller does itself where nobody has begun
+  // Returns when the request's task has run, which the caller does itself if nobody has begun
   // it.
   void run_until_done(MPI_Request request) override;
 

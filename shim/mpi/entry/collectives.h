@@ -86,8 +86,8 @@ int with_stand_ins(MPI_Comm comm, StandInBuffer& sent, StandInBuffer& received, 
 
 }  // namespace thinwire::mpi
 
-// Leaves the call where it is compressed as a whole, with the fields of CollectiveArguments. Else
-// the MPI's own, which follows, is timed up to the end where that is wanted.
+// Leaves the call if it is compressed as a whole, with the fields of CollectiveArguments. Else
+// the MPI's own, which follows, is timed up to the end if that is wanted.
 #define THINWIRE_COMPRESS_WHOLE(...) \
   CallClock clock;                   \
   if (const auto done = compress_whole_if_wanted({__VA_ARGS__}, clock)) return *done

@@ -57,7 +57,7 @@ int complete_some(Requests& completion, int completed, const int* indices, int e
   return MPI_ERR_IN_STATUS;
 }
 
-// For a call of which one request completes at most: its place is in `index` where `*flag` is set.
+// For a call of which one request completes at most: its place is in `index` if `*flag` is set.
 template <typename Requests>
 int complete_any(Requests& completion, int index, MPI_Status& native, int error,
                  MPI_Status* status) {

@@ -25,14 +25,14 @@ struct Incoming {
   bool on_device = false;  // the buffer is GPU memory
 };
 
-// As MPI_Isend with `call`'s mode, compressed where the plan says so; `*request` may get a
+// As MPI_Isend with `call`'s mode, compressed if the plan says so; `*request` may get a
 // continuation.
 int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request);
 
 // The same for a message that sends_raw_at_once() left to the plan.
 int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request);
 
-// The wire form of a message in GPU memory: a frame, or a raw copy where the MPI cannot reach the
+// The wire form of a message in GPU memory: a frame, or a raw copy if the MPI cannot reach the
 // buffer itself or `must_copy` says so; else nothing. Returns what went wrong, raised.
 int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire);
 

@@ -43,7 +43,7 @@ bool untouched(MPI_Comm comm, int source) {
   return !shim_is_active() || !may_receive_compressed(comm, source);
 }
 
-// The MPI's own handle ends where the message's size is asked for, and the program's must not.
+// The MPI's own handle ends if the message's size is asked for, and the program's must not.
 MPI_Message hand_out(Found& found) {
   if (!found.early) return found.handle;
   HandedOut one{make_token(), std::move(found.early)};

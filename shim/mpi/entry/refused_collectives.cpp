@@ -1,4 +1,4 @@
-// Collectives that GPU memory cannot take part in where the MPI does not reach it.
+// Collectives that GPU memory cannot take part in if the MPI does not reach it.
 #include "shim/mpi/entry/collective_signatures.h"
 #include "shim/mpi/entry/refuse.h"
 

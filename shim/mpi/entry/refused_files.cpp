@@ -1,4 +1,4 @@
-// File access, which GPU memory cannot take part in where the MPI does not reach it.
+// File access, which GPU memory cannot take part in if the MPI does not reach it.
 #include "shim/mpi/entry/refuse.h"
 
 // The calls differ in whether they are told an offset, whether they read or write, and what they

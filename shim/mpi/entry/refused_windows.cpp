@@ -1,4 +1,4 @@
-// One-sided and partitioned communication, which GPU memory cannot take part in where the MPI does
+// One-sided and partitioned communication, which GPU memory cannot take part in if the MPI does
 // not reach it.
 #include "shim/mpi/collective/creations.h"
 #include "shim/mpi/entry/refuse.h"

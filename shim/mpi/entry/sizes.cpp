@@ -9,7 +9,7 @@ using namespace thinwire::mpi;
 
 namespace {
 
-// `call(status, type, count)` is the MPI's. Waits where the status has a mark.
+// `call(status, type, count)` is the MPI's. Waits if the status has a mark.
 template <typename Call, typename Count>
 int ask_size(Call call, const MPI_Status* status, MPI_Datatype type, Count* count) {
   const auto size = size_by_mark(*status);

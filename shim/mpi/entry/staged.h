@@ -14,7 +14,7 @@ namespace thinwire::mpi {
 
 class StagedCollective : public Staged {
  public:
-  // `reads_received`: the call leaves some of what it could write. Takes the host memory; where it
+  // `reads_received`: the call leaves some of what it could write. Takes the host memory; if it
   // cannot, says so in the log and in prepared().
   StagedCollective(const CollectiveArguments& arguments, bool reads_received);
 

@@ -15,7 +15,7 @@ namespace {
 // How many variables the MPI had when the program first asked; -1: it has not.
 std::atomic<int> g_of_mpi{-1};
 
-// False where the tools interface is not initialised; `error` is the MPI's then.
+// False if the tools interface is not initialised; `error` is the MPI's then.
 bool asks(int& error) {
   if (g_of_mpi.load(std::memory_order_acquire) >= 0) return true;
   int now = 0, before = -1;

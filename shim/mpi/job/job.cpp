@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 namespace {
 
 // A job inside a job inherits the variables of both launchers. Open MPI listens to PMIx alone; the
-// others go by PMI_FD where they have one.
+// others go by PMI_FD if they have one.
 bool mpi_is_open_mpi() { return find_symbol("ompi_mpi_comm_world") != nullptr; }
 
 std::unique_ptr<Launcher> find_launcher() {

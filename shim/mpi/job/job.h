@@ -76,7 +76,7 @@ class Job {
   std::vector<int> local_;  // ascending
 };
 
-// This process' rank before the MPI says it; nothing where no launcher does.
+// This process' rank before the MPI says it; nothing if no launcher does.
 std::optional<int> rank_by_launcher();
 
 }  // namespace thinwire::mpi

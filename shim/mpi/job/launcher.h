@@ -54,7 +54,7 @@ class Launcher {
 // _multiple; MPI_Publish_name, _Unpublish_name and _Lookup_name; MPI_Comm_get_attr and
 // MPI_Attr_get of MPI_UNIVERSE_SIZE; MPI_Session_init and _finalize, MPI_Comm_create_from_group and
 // MPI_Intercomm_create_from_groups; and of the calls that ask who died MPIX_Comm_shrink. Ports,
-// accept, connect and disconnect do without the launcher. Where both speak on one descriptor, what
+// accept, connect and disconnect do without the launcher. If both speak on one descriptor, what
 // must be asked meanwhile is not known now. Waits for an exchange under way, never for another such
 // call. It lies in the call's own frame, and ends when the thread next asks, or makes such a call,
 // if the program has left the call by longjmp().
@@ -66,7 +66,7 @@ class LauncherCall {
   LauncherCall& operator=(const LauncherCall&) = delete;
 };
 
-// Nullptr where the environment names no launcher of this kind.
+// Nullptr if the environment names no launcher of this kind.
 std::unique_ptr<Launcher> find_pmix_launcher();
 std::unique_ptr<Launcher> find_pmi_launcher();
 

@@ -9,7 +9,7 @@
 namespace thinwire::mpi {
 
 // Committed, with the map's extent. A message of any length may be received into elements of it,
-// which for a type of larger elements some MPIs do not bear. Nothing where the MPI cannot say the
+// which for a type of larger elements some MPIs do not bear. Nothing if the MPI cannot say the
 // type in its counts. The caller frees it.
 std::optional<MPI_Datatype> make_byte_type(const TypeMap& map);
 

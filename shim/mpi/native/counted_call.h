@@ -44,11 +44,11 @@ template <typename... Narrow, typename... Wide>
 class CallPair<int (*)(Narrow...), int (*)(Wide...)> {
  public:
   int (*narrow)(Narrow...) = nullptr;
-  int (*wide)(Wide...) = nullptr;  // of MPI 4; nullptr where the MPI has none
+  int (*wide)(Wide...) = nullptr;  // of MPI 4; nullptr if the MPI has none
 
   int operator()(Narrow... arguments) const { return narrow(arguments...); }
 
-  // Through the narrow form where the counts fit into it: every MPI has that.
+  // Through the narrow form if the counts fit into it: every MPI has that.
   int operator()(Wide... arguments) const {
     if constexpr ((convertible<Narrow, Wide> && ...)) {
       if ((fits<Narrow>(arguments) && ...)) return narrow(narrowed<Narrow>(arguments)...);

@@ -87,7 +87,7 @@ std::shared_lock<std::shared_mutex> reading() {
   return g_concurrent ? std::shared_lock(g_reading) : std::shared_lock<std::shared_mutex>();
 }
 
-// nullptr where the type takes no attribute.
+// nullptr if the type takes no attribute.
 Kept* kept_of(MPI_Datatype type) {
   const int keyval = g_keyval.get_or([](int* made) {
     real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, made, nullptr);
@@ -142,7 +142,7 @@ bool may_have_many_blocks(MPI_Datatype type, std::uint64_t size) {
   }
 }
 
-// nullptr where it cannot be said, or is not worth while yet. Under the lock of what is kept.
+// nullptr if it cannot be said, or is not worth while yet. Under the lock of what is kept.
 TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
   const std::optional<Loops> loops = loops_of(type);
   if (loops) {

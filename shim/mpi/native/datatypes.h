@@ -36,8 +36,8 @@ LayoutPointer layout_of(MPI_Datatype type);
 
 // The type as bytes in host memory, made once and kept with the type. Who holds either may outlive
 // that: another thread may free the user's type by another handle of it while a call names this
-// one. Both are missing where the type cannot be flattened or is not committed, and for the first
-// messages of one that may have many blocks, the datatype also where the MPI cannot say it.
+// one. Both are missing if the type cannot be flattened or is not committed, and for the first
+// messages of one that may have many blocks, the datatype also if the MPI cannot say it.
 struct ByteForm {
   TypeMapPointer map;
   std::shared_ptr<const MPI_Datatype> type;

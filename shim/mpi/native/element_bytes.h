@@ -8,7 +8,7 @@
 
 namespace thinwire::mpi {
 
-// Quickest where offsets ascend.
+// Quickest if offsets ascend.
 class ElementBytes {
  public:
   explicit ElementBytes(Elements elements) : elements_(std::move(elements)) {}

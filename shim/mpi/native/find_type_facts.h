@@ -12,10 +12,10 @@ namespace thinwire::mpi {
 struct TypeFacts {
   std::uint64_t size = 0;           // bytes of data in one element
   tw_dtype leaf = TW_BYTES;         // the one float type that all of it is made of, else TW_BYTES
-  Values values = Values::kOthers;  // what MPI takes its values for; pairs where some are
+  Values values = Values::kOthers;  // what MPI takes its values for; pairs if some are
   bool dense = false;  // elements lie in memory one after the other, in order, from byte 0
   // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
-  // single leaves. Rank 0 where it is none.
+  // single leaves. Rank 0 if it is none.
   std::uint32_t rank = 0;
   std::uint64_t extent[4] = {};
 };

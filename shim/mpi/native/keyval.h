@@ -1,4 +1,4 @@
-// A key of attributes: made at its first use, and anew where the MPI has been started again.
+// A key of attributes: made at its first use, and anew if the MPI has been started again.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ class Keyval {
   // MPI_KEYVAL_INVALID before it is made.
   int get() const { return made_.load(std::memory_order_acquire); }
 
-  // `create(&made)` makes it where there is none.
+  // `create(&made)` makes it if there is none.
   template <typename Create>
   int get_or(Create&& create) {
     if (is_made()) return get();
@@ -27,7 +27,7 @@ class Keyval {
     return made;
   }
 
-  // Before the MPI ends: `free(&made)` where there is one.
+  // Before the MPI ends: `free(&made)` if there is one.
   template <typename Free>
   void release(Free&& free) {
     int made = made_.exchange(MPI_KEYVAL_INVALID);

@@ -1,5 +1,5 @@
 // Calls of MPI 4 and later that the mpi.h at hand may not declare: an object that is built with an
-// older header serves newer libraries of its ABI as well, where it finds them at run time.
+// older header serves newer libraries of its ABI as well, if it finds them at run time.
 #pragma once
 
 // Open MPI 5 has sessions and these calls, and says that it is MPI 3.1.

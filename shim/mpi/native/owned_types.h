@@ -15,7 +15,7 @@ class OwnedTypes {
   OwnedTypes(const OwnedTypes&) = delete;
   OwnedTypes& operator=(const OwnedTypes&) = delete;
 
-  // A type that stays until release(): `type` itself, where it cannot be freed.
+  // A type that stays until release(): `type` itself, if it cannot be freed.
   MPI_Datatype own(MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL || !is_derived(type)) return type;
     if (real().Type_dup(type, &type) == MPI_SUCCESS) owned_.push_back(type);

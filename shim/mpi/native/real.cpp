@@ -60,7 +60,7 @@ const char* option_of(Family family) {
 }
 
 // Python's MPI modules load the MPI with RTLD_LOCAL, where RTLD_NEXT does not look.
-// Not remembered where there is none yet: programs ask before they load one.
+// Not remembered if there is none yet: programs ask before they load one.
 void* loaded_mpi() {
   static std::atomic<void*> handle{nullptr};
   for (const char* soname : kSonames) {

@@ -11,7 +11,7 @@
 // Every function of the MPI that the shim calls by name, but for those that it only refuses
 // (entry/refuse.h).
 
-// With a `_c` form where the MPI is of version 4.
+// With a `_c` form if the MPI is of version 4.
 // clang-format off
 #define THINWIRE_COUNTED_CALLS(X)                                                        \
   X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend) X(Irsend) X(Recv)      \
@@ -72,7 +72,7 @@ extern std::atomic<bool> resolved;
 void resolve();
 }  // namespace detail
 
-// The table; ends the process with a message where the program's MPI is not one that this object is
+// The table; ends the process with a message if the program's MPI is not one that this object is
 // built for.
 inline const Real& real() {
   if (!detail::resolved.load(std::memory_order_acquire)) [[unlikely]]
@@ -81,7 +81,7 @@ inline const Real& real() {
 }
 
 // The MPI's own of a function that the program called and that is in no table; ends the process
-// with a message where there is none.
+// with a message if there is none.
 void* native_call(const char* name);
 
 // MPI returns classes or codes of its own.

@@ -14,7 +14,7 @@ std::size_t length_of_run(const std::vector<std::int64_t>& offsets) {
   return length;
 }
 
-// Takes the innermost level off: the offsets of its runs remain. False where runs differ.
+// Takes the innermost level off: the offsets of its runs remain. False if runs differ.
 bool take_level(std::vector<std::int64_t>& offsets, Level& level) {
   const std::size_t run = length_of_run(offsets);
   const std::int64_t stride = offsets[1] - offsets[0];

@@ -39,7 +39,7 @@ class TypeMap {
   // The part that the levels repeat, outermost first: a single block, or all segments and no level.
   const std::vector<tw_segment>& segments() const { return segments_; }
   const std::vector<Level>& levels() const { return levels_; }
-  // The segments by address; empty where some share bytes, which no receive may have.
+  // The segments by address; empty if some share bytes, which no receive may have.
   const std::vector<tw_segment>& by_address() const {
     return by_address_.empty() && ascending_ ? segments_ : by_address_;
   }

@@ -29,9 +29,8 @@ struct Attempt {
   std::uint64_t planned_encode_nanoseconds = 0;     // of a frame; 0: not known
   std::uint64_t raw_nanoseconds = 0;    // predicted for the message raw; 0: no rate is known
   std::uint64_t whole_nanoseconds = 0;  // as it went: encoding as measured, the rest as predicted
-  std::uint64_t predicted_nanoseconds =
-      0;                               // of a frame, before it is tried; 0 where no rate is known
-  std::int64_t saved_nanoseconds = 0;  // by a frame: the raw time less the whole
+  std::uint64_t predicted_nanoseconds = 0;  // of a frame, before it is tried; 0 if no rate is known
+  std::int64_t saved_nanoseconds = 0;       // by a frame: the raw time less the whole
 };
 
 // To be called as soon as it is known what is sent: raw bytes or a frame.

@@ -16,7 +16,7 @@ extern std::atomic<Capturer*> capturer;
 
 inline bool is_captured() { return detail::capturer.load(std::memory_order_relaxed) != nullptr; }
 
-// Makes the elements of an array lie one after the other in host memory; empty where that failed.
+// Makes the elements of an array lie one after the other in host memory; empty if that failed.
 using CopyElements = Lease (*)(const void* buffer, MPI_Count count, MPI_Datatype type,
                                bool on_device, std::uint64_t bytes);
 
@@ -26,7 +26,7 @@ void start_capture(CopyElements copy);
 void end_capture();
 
 // The functions below write what is chosen at once, from the program's buffer, which they only
-// read. Where a file cannot be written that is said once a folder, and nothing more is captured.
+// read. If a file cannot be written that is said once a folder, and nothing more is captured.
 
 // A message of the threshold or more, to that rank of the job; -1: of another job.
 void capture_message(const Outgoing& message, int world_rank);

@@ -12,7 +12,7 @@ void explain_all_raw(bool peers_can_be_asked);
 
 using shim::silence_is_explained;
 
-// At the end, by rank 0: that nothing was compressed and why, where something was asked for, there
+// At the end, by rank 0: that nothing was compressed and why, if something was asked for, there
 // was something to compress, and no line has told the reason yet. `totals`: this rank's own, or
 // those `of_all_ranks`.
 void explain_nothing_compressed(const Totals& totals, bool of_all_ranks);

@@ -1,6 +1,6 @@
 // THINWIRE_LOG=plan: for each kind of messages and collectives what is chosen and why, what was
 // predicted and what it took. A line at the kind's first, one at each change of the choice, up to
-// a number, one where collectives were timed both ways, and one at the end; never one a message.
+// a number, one if collectives were timed both ways, and one at the end; never one a message.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace thinwire::mpi {
 
-// Set in MPI_Init: nothing below is called where it is false.
+// Set in MPI_Init: nothing below is called if it is false.
 extern bool plans_are_logged;
 
 // The plan's prediction. Seconds and the ratio are 0 if no link is stated.
@@ -41,7 +41,7 @@ KindKey kind_key_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t byte
 struct Outcome {
   NativeReason reason = NativeReason::kCompressed;
   std::uint64_t bytes = 0;       // as the program has them; of collectives those of its packets
-  std::uint64_t wire_bytes = 0;  // as sent, where it was compressed
+  std::uint64_t wire_bytes = 0;  // as sent, if it was compressed
   double encode_seconds = 0;     // also of what was then declined
   double seconds = 0;            // of a compressed collective as a whole, on this rank
 };

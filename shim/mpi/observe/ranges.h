@@ -1,5 +1,5 @@
 // Ranges that profilers show (NVTX) around encoding, decoding and compressed collectives, in a
-// build that had its headers. Where no profiler is attached they cost a look at a constant.
+// build that had its headers. If no profiler is attached they cost a look at a constant.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ void learn_who_reports();
 // MPI has started, perhaps not for the first time.
 void expect_report();
 
-// Once between MPI's start and its end. Collective over MPI_COMM_WORLD, where there is one and
+// Once between MPI's start and its end. Collective over MPI_COMM_WORLD, if there is one and
 // every rank's capabilities say that it takes part; rank 0 then writes the sums and checks that
 // every compressed message was decoded. Else each rank that was asked writes its own figures.
 void report(bool has_comm_world);

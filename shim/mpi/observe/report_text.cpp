@@ -36,7 +36,7 @@ double signed_seconds(std::uint64_t nanoseconds) {
   return 1e-9 * static_cast<double>(static_cast<std::int64_t>(nanoseconds));
 }
 
-// Only what was timed raw too is called saved. Nothing of messages where no rate is known.
+// Only what was timed raw too is called saved. Nothing of messages if no rate is known.
 std::string saved_as_text(const Totals& totals) {
   std::ostringstream out;
   if (totals.collective_saved_nanoseconds != 0) {
@@ -70,7 +70,7 @@ std::string collectives_as_json(const Totals& totals) {
   return out.str();
 }
 
-// JSON's figures by reason as people read them: ` (a: 1, b: 2)`; nothing where there are none.
+// JSON's figures by reason as people read them: ` (a: 1, b: 2)`; nothing if there are none.
 std::string in_words(std::string json) {
   std::erase_if(json, [](char letter) { return letter == '"' || letter == '{' || letter == '}'; });
   return json.empty() ? "" : " (" + json + ")";

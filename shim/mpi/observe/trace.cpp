@@ -91,7 +91,7 @@ std::string with_rank(const std::string& path, const char* behind = "") {
   return path + ".rank" + std::to_string(process().world.rank) + behind;
 }
 
-// Changes where a name may have.
+// Changes if a name may have.
 std::atomic<std::uint32_t> g_names_known{0};
 
 // The cell of a thread's last message: most have its communicator, and are of its kind.
@@ -160,7 +160,7 @@ std::uint32_t traced_name(MPI_Comm comm) {
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || comm == MPI_COMM_NULL) return 0;
   // Asking the MPI takes longer than all else that is counted. Some MPIs' Fortran bindings set
-  // names where nobody sees it: so it is asked again now and then.
+  // names if nobody sees it: so it is asked again now and then.
   constexpr std::uint32_t kTimes = 256;
   auto& known = last_traced;
   const std::uint32_t now = g_names_known.load(std::memory_order_acquire);

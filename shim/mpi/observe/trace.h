@@ -34,10 +34,10 @@ void start_trace();
 // Writes what is left and this rank's totals; waits for that.
 void end_trace();
 
-// Counts from now on, for tw_stats_kinds(), also where nobody asked for a file.
+// Counts from now on, for tw_stats_kinds(), also if nobody asked for a file.
 void count_kinds();
 
-// How many kinds there are, and one of them; false where there are not so many.
+// How many kinds there are, and one of them; false if there are not so many.
 std::uint32_t kinds_so_far();
 bool read_kind(std::uint32_t number, tw_stats_kind& kind);
 

@@ -22,7 +22,7 @@ class ByteSet {
  public:
   explicit ByteSet(Range range);
 
-  // All bytes of `count` elements; nothing where they interleave in a way that this class cannot
+  // All bytes of `count` elements; nothing if they interleave in a way that this class cannot
   // say, or share bytes with each other.
   static std::optional<ByteSet> of(const Elements& elements, std::uint64_t count);
 
@@ -33,7 +33,7 @@ class ByteSet {
   std::optional<Range> next(Range range) const { return next_at(0, origin_, range); }
 
   // False: no byte is in both. Every comparison takes one off `steps`, and true is the
-  // answer too where none are left.
+  // answer too if none are left.
   friend bool may_share(const ByteSet& one, const ByteSet& other, int& steps);
 
  private:

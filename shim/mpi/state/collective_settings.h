@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 
 // The calls that may be compressed as a whole, with the names that THINWIRE_COLLECTIVES has for
 // them, which are those of its row in the core's table of settings. Those of which no rank knows
-// all counts are compressed only where they are named: the third column.
+// all counts are compressed only if they are named: the third column.
 // clang-format off
 #define THINWIRE_COLLECTIVE_CALLS(X)                    \
   X(kBcast, "bcast", true)                              \

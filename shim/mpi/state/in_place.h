@@ -1,7 +1,7 @@
 // Which bytes of the program's memory belong to a receive at this moment, and what other receives
 // have yet to write there.
 //
-// A receive is posted straight into the user's buffer where it can reserve its bytes; else into
+// A receive is posted straight into the user's buffer if it can reserve its bytes; else into
 // scratch. Reservations never share a byte, so each byte has one owner at most. Whoever else has
 // data for a reserved byte leaves it with the owner, who writes it when the reservation ends:
 // nobody waits.
@@ -79,14 +79,14 @@ class InPlace {
   InPlace(const InPlace&) = delete;
   InPlace& operator=(const InPlace&) = delete;
 
-  // An empty reservation where a byte is reserved already, or may be: patterns that take long to
+  // An empty reservation if a byte is reserved already, or may be: patterns that take long to
   // compare are not worth it.
   Reservation reserve(const ByteSet& bytes);
 
   // Writes the first `bytes` bytes of `stream` to the elements, for an owner without a reservation.
   // What falls on reserved bytes is left with their owners, which keep `stream` until then; returns
   // whether there was any.
-  // `copy`, where given, is for elements without a map, and calls no MPI.
+  // `copy`, if given, is for elements without a map, and calls no MPI.
   bool write(Lease stream, std::uint64_t bytes, const Elements& to, Copy copy = nullptr);
 
   // How many there are at this moment.

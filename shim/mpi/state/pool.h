@@ -10,7 +10,7 @@
 
 namespace thinwire::mpi {
 
-// One buffer on loan; gives itself back. `data()` is nullptr where there was no memory.
+// One buffer on loan; gives itself back. `data()` is nullptr if there was no memory.
 class Lease {
  public:
   enum class Kind { kHost, kOfGpus, kMapped };
@@ -44,14 +44,14 @@ class Lease {
 };
 
 // At least `bytes` bytes of the core's scratch memory of a kind; an empty lease, and the
-// reason in tw_last_error(), where there is none.
+// reason in tw_last_error(), if there is none.
 Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes);
 
 // Host memory. What lies idle is the core's, under its bound.
 class Pool {
  public:
-  // At least `bytes` bytes, aligned to 64. Where the system has no memory they are pages of a file;
-  // an empty lease where there is no room for that either.
+  // At least `bytes` bytes, aligned to 64. If the system has no memory they are pages of a file;
+  // an empty lease if there is no room for that either.
   Lease acquire(std::uint64_t bytes);
 
   // How often the system was asked for memory, by the core as well.

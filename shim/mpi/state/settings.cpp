@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
 constexpr std::uint64_t kMostCaptured = 1 << 30;
 
-// The receive buffer may be in host memory, where such a codec cannot decode.
+// The receive buffer may be in host memory, if such a codec cannot decode.
 std::string objection_to(const tw_codec* codec) {
   const auto row = shim::row_of(codec);
   if (!row || row->gpu_only == 0) return "";

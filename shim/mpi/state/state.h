@@ -50,7 +50,7 @@ struct Counters {
   // Collectives, by why they stayed the MPI's own (NativeReason), first those that did not:
   std::atomic<std::uint64_t> collectives[kNativeReasons]{};
   std::atomic<std::uint64_t>
-      native_bytes[kNativeReasons]{};                  // of the others, where a report is wanted
+      native_bytes[kNativeReasons]{};                  // of the others, if a report is wanted
   std::atomic<std::uint64_t> collective_raw_bytes{0};  // sent in those that were compressed
   std::atomic<std::uint64_t> collective_wire_bytes{0};
   std::atomic<std::uint64_t> collective_packets{0};

@@ -15,7 +15,7 @@ class UnlinkedFile {
   UnlinkedFile& operator=(const UnlinkedFile&) = delete;
   explicit operator bool() const { return file_ >= 0; }
 
-  // All of it, shared, also when this is gone; nullptr where there are no addresses for it.
+  // All of it, shared, also when this is gone; nullptr if there are no addresses for it.
   void* map() const;
 
   bool write(std::uint64_t offset, std::uint64_t bytes, const void* from) const;

@@ -2,7 +2,7 @@
 // they carry for each other beside NCCL. One helper thread a process does it, over sockets.
 //
 // Host threads never wait for another host or a GPU in here: value() may wait for the round trips
-// of helpers, take() only where a time is given. Everything else returns at once. A communicator's
+// of helpers, take() only if a time is given. Everything else returns at once. A communicator's
 // calls may come from any thread; value() and numbers of one Channel from one at a time, as NCCL
 // has it. abort() may come at any time and releases whoever waits.
 #pragma once
@@ -205,7 +205,7 @@ struct Options {
   // How long a connection that was lost is made again before its other side counts as gone: as long
   // as programs wait for a call of NCCL.
   std::chrono::milliseconds resuming{600'000};
-  // The same where another machine refuses all connections.
+  // The same if another machine refuses all connections.
   std::chrono::milliseconds refused{kRefusedTime};
   // How many connections of pairs it keeps that nothing is said on.
   std::size_t kept_pairs = 32;
@@ -269,7 +269,7 @@ bool is_stamped(IdView id);
 // The process's one; a forked child gets its own. `options` count for the first call.
 Helper& process_helper(const Options& options);
 
-// leave(), where this process has one.
+// leave(), if this process has one.
 void leave_process_helper();
 
 }  // namespace thinwire::nccl::agree

@@ -24,7 +24,7 @@ class Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // False where it is not the block's next part, or too much waits.
+  // False if it is not the block's next part, or too much waits.
   bool put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes);
   Taken take(const Block& block, std::span<std::byte> to, std::chrono::milliseconds patience);
 

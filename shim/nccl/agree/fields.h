@@ -59,7 +59,7 @@ class FieldReader {
     if (good_) std::memcpy(&value, from.data(), sizeof value);
     return value;
   }
-  // Empty where there are not so many.
+  // Empty if there are not so many.
   ByteView take_bytes(std::size_t count) {
     if (!good_ || count > left_.size()) {
       good_ = false;

@@ -31,7 +31,7 @@ class Idle {
     Session* session;
     Loop::Clock::time_point at;
   };
-  // Fewer where the process may have few, so that others come to their turn.
+  // Fewer if the process may have few, so that others come to their turn.
   std::size_t kept() const;
   void look();
 

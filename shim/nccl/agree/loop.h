@@ -31,12 +31,12 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // From any thread: runs `task` soon. False where nobody would: stopped, or in a forked child.
+  // From any thread: runs `task` soon. False if nobody would: stopped, or in a forked child.
   bool post(Task task);
   // Ends the thread; what was posted before is done, what is posted later is not.
   void stop();
   void join();
-  // Whether the thread runs: not in a forked child, nor where the system gave none.
+  // Whether the thread runs: not in a forked child, nor if the system gave none.
   bool lives() const { return generation_.load(std::memory_order_relaxed) == fork_generation(); }
 
   std::uint64_t watch(int fd, std::uint32_t events, Ready ready);

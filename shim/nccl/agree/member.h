@@ -45,10 +45,10 @@ class Member {
   using ByTree =
       std::function<bool(bool failed, const std::string& text)>;  // as Registration has it
   void register_with(const Origin& origin, ByTree up);
-  // Over the tree of the communicator, where all its ranks make parts together.
+  // Over the tree of the communicator, if all its ranks make parts together.
   void register_as(const PartOf& part, const Origin& origin);
   void become_raw(const std::string& why);
-  // Calls `then` after it is known who has the library, with the addresses of the first ranks where
+  // Calls `then` after it is known who has the library, with the addresses of the first ranks if
   // all have, or had; else with none.
   using Settled = std::function<void(const std::vector<Address>& first, const std::string& why)>;
   void when_settled(Settled then);

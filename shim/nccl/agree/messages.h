@@ -166,7 +166,7 @@ struct Enrol {
 };
 // The answer of a registrar to a rank that keeps no connection to it.
 enum class Says : std::uint8_t { kRaw, kReady, kWaits };
-// The same down the tree, with the part's ranks where these are ready.
+// The same down the tree, with the part's ranks if these are ready.
 struct Word {
   std::uint32_t to = 0;
   std::uint64_t split = 0;

@@ -1,5 +1,5 @@
 // A rank's connections to single other ranks: one for each direction in which something is sent,
-// made by the sender when there is something to say. Where it cannot be made, the pair's messages
+// made by the sender when there is something to say. If it cannot be made, the pair's messages
 // stay raw.
 #pragma once
 
@@ -57,7 +57,7 @@ class Pairs {
   // Whether a part of a block has its way here: blocks do that began after the connection was made.
   // Opens one for later blocks.
   bool has_way(int rank, const Part& part);
-  // Waits for the connection, where there is none.
+  // Waits for the connection, if there is none.
   void send_part(int rank, SharedBytes packed);
 
   // The sender has come, for the first time or, before it knew that it had, again.

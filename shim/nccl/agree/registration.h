@@ -1,4 +1,4 @@
-// A rank's side of registration: it comes to the registrar, again where it must, and is told. A
+// A rank's side of registration: it comes to the registrar, again if it must, and is told. A
 // part of a communicator comes over that one's tree, if it can.
 #pragma once
 

@@ -30,7 +30,7 @@ class Rounds {
   // For siblings: makes no calls of its own, and decides about kinds with kJoined alone.
   Rounds() = default;
 
-  // Before this, own offers wait. Once more where the other side of a pair has begun anew.
+  // Before this, own offers wait. Once more if the other side of a pair has begun anew.
   void start(Way way);
   // Nothing is agreed any more: what holds goes on. Messages that are still to come are for nobody.
   void stop();

@@ -14,7 +14,7 @@ class Seal {
 
   // The tag of the next message.
   Tag next(ByteView message);
-  // Whether it is the next message. Where it is not, no later one is.
+  // Whether it is the next message. If it is not, no later one is.
   bool fits(ByteView message, const Tag& tag) { return equal(next(message), tag); }
 
  private:

@@ -2,7 +2,7 @@
 // whose ranks they share out among them (docs/decisions/0074-siblings.md). Knows no sockets.
 //
 // Each rank says in which other communicators it is. Siblings are those that one split has made, or
-// those that each process has made as the same of their kind, where each rank is in one of them and
+// those that each process has made as the same of their kind, if each rank is in one of them and
 // they are of one size and one layout. Or a rank says how many of a kind are siblings.
 #pragma once
 

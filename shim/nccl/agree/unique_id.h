@@ -16,7 +16,7 @@ struct Stamp {
   Address registrar;
 };
 
-// The address that NCCL has put into the id; nothing where there is none, or no room for a stamp.
+// The address that NCCL has put into the id; nothing if there is none, or no room for a stamp.
 std::optional<Address> room_for_stamp(IdView id);
 
 void write_stamp(std::span<std::byte, kIdBytes> id, const Stamp& stamp);

@@ -133,7 +133,7 @@ ncclResult_t refuse(Group& of, ncclResult_t* made) {
   return failure;
 }
 
-// NCCL launches nothing where a capture is invalid.
+// NCCL launches nothing if a capture is invalid.
 bool has_invalid_capture(const Group& of) {
   return std::ranges::any_of(of.raw, [](const KeptRaw& each) {
     return capture_of(each.call.stream).state == Capture::State::kUnclear;

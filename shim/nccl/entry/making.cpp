@@ -54,7 +54,7 @@ void tell(const Making& making) {
   if (state == ncclSuccess) seen_ready(comm);
 }
 
-// By its handle, not by what the call has returned: NCCL returns success also where the parent is
+// By its handle, not by what the call has returned: NCCL returns success also if the parent is
 // in progress.
 void tell_then(const Making& making) {
   const bool is_known = making.parent_blocks || is_left_out(making) || *making.made != nullptr;

@@ -103,7 +103,7 @@ ncclResult_t advance(Unfinished& of) {
   return result;
 }
 
-// By another thread: what is posted must not become part of the group that this one has open. Where
+// By another thread: what is posted must not become part of the group that this one has open. If
 // the system has none it may have one soon, as the program asks again and again.
 ncclResult_t advance_beside_group(Unfinished& of) {
   ncclResult_t result = ncclInProgress;

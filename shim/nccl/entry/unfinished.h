@@ -11,7 +11,7 @@
 namespace thinwire::nccl {
 
 // `rest` of coded calls, and raw ones that have something after them, made in one call or group
-// that NCCL has said ncclInProgress of; that again, or an error where there is no memory to keep
+// that NCCL has said ncclInProgress of; that again, or an error if there is no memory to keep
 // them.
 ncclResult_t finish_later(Rest rest, std::vector<Planned> watched);
 

@@ -20,7 +20,7 @@ ncclResult_t go_coded(Planned planned);
 void note_end_of_raw(const Call& call, const Communicator& communicator);
 
 // The system has refused memory before NCCL was given the call, and its number may be missing here:
-// nothing on the communicator, if it is known, is compressed any more. The call goes raw where no
+// nothing on the communicator, if it is known, is compressed any more. The call goes raw if no
 // rank can have made it compressed, else it fails, and in a group it fails.
 ncclResult_t go_refused(const Call& call, Communicator* communicator) noexcept;
 // The same of a call that NCCL has been given.

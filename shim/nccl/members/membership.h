@@ -36,7 +36,7 @@ void left_out(const SplitOff& of);
 // The record of a communicator, its ranks too; begun when it is first seen.
 Communicator& counted(ncclComm_t comm);
 
-// NCCL has made it: asks for its ranks where they are not known.
+// NCCL has made it: asks for its ranks if they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);
 // The result that its compressed calls have come to.
 ncclResult_t seen_ready(ncclComm_t comm);

@@ -59,7 +59,7 @@ ncclResult_t guarded(Call call, Ours ours) noexcept {
 
 }  // namespace thinwire::nccl
 
-// NCCL's own function, or its error where it has none of this name.
+// NCCL's own function, or its error if it has none of this name.
 #define THINWIRE_PASS(name, ...)                        \
   ([&]() -> ncclResult_t {                              \
     if (::thinwire::nccl::real().name == nullptr)       \

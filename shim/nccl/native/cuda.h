@@ -17,7 +17,7 @@ enum class Streams {
 // Asked for once a process, when it has called NCCL.
 Streams streams();
 
-// A function of the driver, or where streams are the host's that of a runtime with an equal one.
+// A function of the driver, or if streams are the host's that of a runtime with an equal one.
 // Null: there is none.
 void* cuda_function(const char* of_host, const char* of_driver);
 template <typename Function>

@@ -60,7 +60,7 @@ Real resolve() {
 // such a module.
 void* find(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  // Not remembered where there is none yet: programs ask before they load one.
+  // Not remembered if there is none yet: programs ask before they load one.
   static std::atomic<void*> local{nullptr};
   if (local == nullptr) {
     void* const library = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);

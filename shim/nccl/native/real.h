@@ -29,7 +29,7 @@ struct Real {
 
 const Real& real();
 
-// A function by its name where the NCCL underneath has its own; null where there is none.
+// A function by its name if the NCCL underneath has its own; null if there is none.
 void* find(const char* name);
 
 // Says, once a name, that the NCCL here has no such function; the error for the program.

@@ -10,7 +10,7 @@ void report_at_exit();
 // or a trace is wanted.
 bool is_counting();
 
-// As NCCL numbers it; 0 where it does not say.
+// As NCCL numbers it; 0 if it does not say.
 int nccl_version();
 
 }  // namespace thinwire::nccl

@@ -80,7 +80,7 @@ void trace_call(const Count& call) {
   const Communicator& communicator = *call.communicator;
   shim::Recorder* const recorder = recorder_for(communicator);
   if (recorder == nullptr) return;
-  // A rank of the communicator is one of the job where it has them all.
+  // A rank of the communicator is one of the job if it has them all.
   const bool is_whole = communicator.ranks == ranks_of_job(communicator);
   const shim::CellKey key{number_of(call.operation),
                           TW_PEER_UNKNOWN,

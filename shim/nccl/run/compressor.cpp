@@ -97,7 +97,7 @@ Decision Compressor::decide(const Call& call, bool is_grouped, bool may_refer) {
   return made;
 }
 
-// A sample encode can be left out. Where other ranks may code the call this one must not make it
+// A sample encode can be left out. If other ranks may code the call this one must not make it
 // raw.
 void Compressor::decide_without_memory(Decision& made) {
   for (Plan* const plan : {made.plan, made.result_sample}) {

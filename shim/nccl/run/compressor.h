@@ -33,7 +33,7 @@ struct CallNumber {
   Compressor* compressor = nullptr;
   Track* track = nullptr;
   std::uint64_t number = 0;
-  Kind* of = nullptr;     // none where it cannot be coded
+  Kind* of = nullptr;     // none if it cannot be coded
   bool has_turn = false;  // of its kind
   cudaStream_t stream = nullptr;
   bool is_captured = false;
@@ -193,7 +193,7 @@ class Compressor {
   // A compressed call has had it connect them.
   void note_connections(const Call& call, const Plan& plan);
   // Whether the GPU has room for so much of this library's and for what NCCL takes for connections,
-  // beside what is left to the program. Says once in a process where it has not.
+  // beside what is left to the program. Says once in a process if it has not.
   bool has_room(std::uint64_t own, const Connections& missing) const;
   // Looks again for room, before the first compressed call of a kind that the ranks have agreed
   // on: a veto if it is gone since.
@@ -261,7 +261,7 @@ class Compressor {
   // State of the host thread.
   bool knows_nodes_ = false;
   RankNodes nodes_;  // as calls are planned
-  RankNodes hosts_;  // as they are, also where ranks of one compress
+  RankNodes hosts_;  // as they are, also if ranks of one compress
   agree::State state_ = agree::State::kForming;
   Track collectives_;
   std::map<std::pair<int, bool>, Track> messages_;

@@ -178,7 +178,7 @@ void fail_all(std::span<const Planned> calls) {
   }
 }
 
-// Enqueues calls as `enqueue` does, under their compressors' locks. Where the system refuses memory
+// Enqueues calls as `enqueue` does, under their compressors' locks. If the system refuses memory
 // meanwhile, nobody knows how much of them NCCL has.
 template <typename Enqueue>
 ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {

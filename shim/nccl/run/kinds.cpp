@@ -48,7 +48,7 @@ bool Kind::looks_for_memory() {
 }
 
 // Which of a timing round's calls this one is. Numbers of timing rounds go up with those of calls,
-// but where calls are taken back.
+// but if calls are taken back.
 std::uint64_t Kind::position_in(std::uint16_t timing_round) {
   constexpr std::size_t kKept = 8;
   while (!begun_.empty() && begun_.back().timing_round > timing_round) begun_.pop_back();

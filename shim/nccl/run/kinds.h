@@ -36,7 +36,7 @@ struct Working {
 
 class Kind {
  public:
-  // `guarded`: it is coded only where that is faster, as timed.
+  // `guarded`: it is coded only if that is faster, as timed.
   Kind(agree::Channel& channel, std::uint64_t key, bool guarded)
       : channel_(&channel), key_(key), guarded_(guarded) {
     own_.asks = guarded ? 1 : 0;

@@ -9,7 +9,7 @@ namespace thinwire::nccl {
 class LateBlock {
  public:
   void came() { since_ = {}; }
-  // It is looked for again, in vain. Says so once a process, where it has been so for a while.
+  // It is looked for again, in vain. Says so once a process, if it has been so for a while.
   void missed(int from);
 
  private:

@@ -11,7 +11,7 @@ namespace thinwire::nccl {
 
 // More is offered at once, as blocks that do not fit are spilled. Less is offered after a whole run
 // of calls has needed less: a change is in force many calls later, so that a rank that
-// lowers what it needs again soon spills that many. Where that happens the next run is twice as
+// lowers what it needs again soon spills that many. If that happens the next run is twice as
 // long: data that comes and goes is taken for what it needs at its most. With more comes room by
 // how much calls differ, so that data that drifts is not raised a step at a time.
 //

@@ -30,7 +30,7 @@ class RankNodes {
   }
   // Whether they have the same place among the ranks of their nodes.
   bool are_peers(int one, int other) const { return place_of(one) == place_of(other); }
-  // Nodes, where they are several of as many ranks each, and of more than one; else 0.
+  // Nodes, if they are several of as many ranks each, and of more than one; else 0.
   int levels() const { return levels_; }
   // As tw_stream_comm_options has it.
   const std::uint32_t* data() const { return of_.empty() ? nullptr : of_.data(); }

@@ -1,5 +1,5 @@
 // Ranges that profilers show around what is enqueued for compressed calls (NVTX), in a build that
-// had its headers. Where no profiler is attached they cost a look at a constant.
+// had its headers. If no profiler is attached they cost a look at a constant.
 #pragma once
 
 #include <span>

@@ -47,7 +47,7 @@ class ProgramGroup {
   // Issues the raw calls that come after so many coded calls, or fewer.
   ncclResult_t issue_behind(std::size_t coded);
   ncclResult_t end();
-  // Ends it where nothing was enqueued.
+  // Ends it if nothing was enqueued.
   ncclResult_t close();
 
  private:

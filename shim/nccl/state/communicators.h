@@ -74,13 +74,13 @@ Communicator& find_or_begin(ncclComm_t comm, Complete complete);
 void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks,
            bool has_siblings, const std::string& name);
 void begin_split_off(ncclComm_t comm, SplitOff from);
-// Calls `then` with it, alone; with null where nobody began it.
+// Calls `then` with it, alone; with null if nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
 
 // The communicator's agreement, while another thread may learn of its ranks.
 agree::CommunicatorRef agreed_of(const Communicator& communicator);
 
-// It; null where nobody began it.
+// It; null if nobody began it.
 Communicator* begun(ncclComm_t comm);
 
 // Forgets a communicator that ends, or null: a later one may have its handle, or has it already.

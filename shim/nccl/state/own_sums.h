@@ -22,7 +22,7 @@ class OwnSums {
   // NCCL has made it.
   void add(ncclRedOp_t op, const void* scalar, ncclDataType_t type, ncclScalarResidence_t where);
   void remove(ncclRedOp_t op);
-  // Nothing where it is none of these, or one of another type.
+  // Nothing if it is none of these, or one of another type.
   std::optional<Factor> find(ncclRedOp_t op, ncclDataType_t type) const;
   // Whether NCCL takes it for that type.
   bool has(ncclRedOp_t op, ncclDataType_t type) const;
@@ -30,7 +30,7 @@ class OwnSums {
  private:
   struct Sum {
     ncclDataType_t type;
-    std::optional<Factor> factor;  // none where the type has no codec
+    std::optional<Factor> factor;  // none if the type has no codec
   };
   mutable std::mutex mutex_;
   std::map<int, Sum> sums_;

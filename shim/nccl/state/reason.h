@@ -36,7 +36,7 @@ std::uint64_t element_bytes(ncclDataType_t type);
 // tw_dtype; TW_BYTES for those that no codec takes.
 std::uint32_t dtype_of(ncclDataType_t type);
 
-// For a call of `bytes` of that tw_dtype under a codec, and for one that reduces: `sums` where it
+// For a call of `bytes` of that tw_dtype under a codec, and for one that reduces: `sums` if it
 // adds.
 int reason_for(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes);
 int reason_for_sum(const CodecUse& use, std::uint32_t dtype, bool sums, std::uint64_t bytes);

@@ -5,7 +5,7 @@
 
 namespace thinwire::codec::ans {
 
-// The tables of the coded planes, a warp each. False, for all threads, where one is not sound. Has
+// The tables of the coded planes, a warp each. False, for all threads, if one is not sound. Has
 // a barrier.
 template <Dtype kType>
 __device__ bool ChunkCoder<kType>::read_tables(const std::byte* in, std::uint32_t bytes,
@@ -58,7 +58,7 @@ __device__ void ChunkCoder<kType>::copy_planes(const Places<Word>& places, std::
   }
 }
 
-// All planes. False, for all threads, where words or states are none of such. Has barriers: all
+// All planes. False, for all threads, if words or states are none of such. Has barriers: all
 // warps make the slots of a plane, one takes its steps.
 template <Dtype kType>
 __device__ bool ChunkCoder<kType>::decode_planes(const Places<Word>& places, std::uint32_t values,
@@ -122,7 +122,7 @@ __device__ bool ChunkCoder<kType>::count_kept(std::uint32_t values, std::uint32_
   return all == kept;
 }
 
-// The words of the own warp's run, or what they become where the tuple is 0 (values) or 1 (sums,
+// The words of the own warp's run, or what they become if the tuple is 0 (values) or 1 (sums,
 // whose last one is returned). `next` is how many words before are not 0, of a sparse chunk.
 template <Dtype kType>
 __device__ auto ChunkCoder<kType>::join(std::uint32_t values, const Head& head, std::uint32_t tuple,

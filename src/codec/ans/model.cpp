@@ -30,7 +30,7 @@ struct Share {
 };
 
 // code_of() of a byte that is there `times` of `all`, at most 8192, frequency_of() that, and
-// cost_of() that; 0 where it is not there. `part` is 1 / all.
+// cost_of() that; 0 if it is not there. `part` is 1 / all.
 inline Share share_of(std::uint32_t times, std::uint32_t all, float part) {
   const auto number = static_cast<std::int32_t>(kScale * times + all / 2);
   // At most 1 off.

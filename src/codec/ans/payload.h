@@ -9,7 +9,7 @@
 namespace thinwire::codec::ans {
 
 // Writes the payload of `values` values to `out`, which has kMostFrontBytes bytes more than they
-// have; returns its bytes, or those of the values where it would not be smaller.
+// have; returns its bytes, or those of the values if it would not be smaller.
 template <typename Word>
 std::uint64_t encode_values(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
                             std::byte* out);

@@ -106,7 +106,7 @@ __device__ void split_kept(const Word* values, std::uint32_t count, std::uint32_
   }
 }
 
-// The same of four bytes of a plane of `size`, where they are there.
+// The same of four bytes of a plane of `size`, if they are there.
 __device__ inline std::uint32_t bytes_there(const std::uint8_t* plane, std::uint32_t first,
                                             std::uint32_t size) {
   if (first >= size) return 0;

@@ -48,7 +48,7 @@ using HalfOf =
 template <typename Word>
 void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);
 
-// False where the first plane has not as many bytes that are not 0 as the others have bytes.
+// False if the first plane has not as many bytes that are not 0 as the others have bytes.
 template <typename Word>
 bool join(const Planes& planes, std::uint32_t tuple, std::byte* out);
 

@@ -72,7 +72,7 @@ __device__ inline Given take_byte(std::uint32_t& state, const Step& step, bool i
   return given;
 }
 
-// `kFits` where there is room for a word of every lane.
+// `kFits` if there is room for a word of every lane.
 template <bool kFits>
 __device__ void put_words(const Given& given, WordSink& sink) {
   const unsigned own = 1u << threadIdx.x % 32;
@@ -143,10 +143,10 @@ __device__ inline void take_plane(std::uint32_t& state, const std::uint8_t* plan
 // Words on their way from the payload, the last one first.
 struct WordSource {
   const std::uint16_t* words;
-  int left;  // -1 where words ran out; before the first one there is memory for 33 more
+  int left;  // -1 if words ran out; before the first one there is memory for 33 more
 };
 
-// One step back of lanes that are there; all lanes call. Where words run out a state is anything.
+// One step back of lanes that are there; all lanes call. If words run out a state is anything.
 __device__ inline void give_back_byte(std::uint32_t& state, std::uint8_t* byte, bool is_there,
                                       const Slot* slots, WordSource& source) {
   const Slot slot = slots[state % kScale];

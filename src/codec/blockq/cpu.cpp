@@ -75,7 +75,7 @@ struct Place {
   std::uint32_t first;  // its first value in the chunk
 };
 
-// The block's elements at `out`; its scale, or nothing where it is declined.
+// The block's elements at `out`; its scale, or nothing if it is declined.
 template <Element kElement>
 std::optional<std::uint32_t> encode_block(float* values, const Place& place, std::byte* out) {
   const std::uint32_t block = place.options.block;

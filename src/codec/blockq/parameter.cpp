@@ -28,7 +28,7 @@ bool agree(std::optional<Value>& said, Value value) {
   return agrees;
 }
 
-// An element format by its number of bits or by its name; false where it is none, or another was
+// An element format by its number of bits or by its name; false if it is none, or another was
 // said before.
 bool take_format(Said& said, std::string_view name) {
   if (name == "int8" || name == "8") return agree(said.element, Element::kInt8);

@@ -137,7 +137,7 @@ __device__ inline float larger_magnitude(float magnitude, float value) {
 #endif
 }
 
-// The bits of the largest magnitude; those of infinity or more where a value is not finite.
+// The bits of the largest magnitude; those of infinity or more if a value is not finite.
 template <int kCount>
 __device__ std::uint32_t largest_of(const float (&values)[kCount]) {
   float largest = larger_magnitude(fabsf(values[0]), values[1]);

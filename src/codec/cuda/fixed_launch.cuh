@@ -32,7 +32,7 @@ bool has_room_for(std::uint32_t tile_bytes) {
          all + scratch_bytes<Coder>() <= device::shared_limit();
 }
 
-// As make_tiles(); kUnsupported where the chunk table cannot say a payload's size, or a grid cannot
+// As make_tiles(); kUnsupported if the chunk table cannot say a payload's size, or a grid cannot
 // have as many tiles (arrays of terabytes).
 inline Result<Tiles> plan_tiles(std::uint64_t chunks, std::uint64_t chunk_bytes,
                                 std::uint64_t last_bytes, std::uint32_t tile_bytes) {

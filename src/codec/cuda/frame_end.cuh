@@ -67,7 +67,7 @@ __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t
 }
 
 // Whether the `length` bytes at `frame` begin with `expected`, sealed over any body that fits; the
-// body's size then. The parameter may be any where it is open. One thread.
+// body's size then. The parameter may be any if it is open. One thread.
 __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t length,
                                           const frame::HeaderWords& expected, bool open,
                                           std::uint64_t* body_bytes) {

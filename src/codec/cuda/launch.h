@@ -27,7 +27,7 @@ Status launch(void (*kernel)(Parameters...), const device::Grid& grid, cudaStrea
 }
 
 // Whether what is loaded of `kernel` is the code for compute capabilities below 8.0, which alone
-// fits devices that have_small_blocks(); kUnsupported where it is not.
+// fits devices that have_small_blocks(); kUnsupported if it is not.
 template <typename Kernel>
 Status require_small_code(Kernel* kernel) {
   cudaFuncAttributes has{};

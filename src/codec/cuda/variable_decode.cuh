@@ -57,7 +57,7 @@ struct Arriving {
 
   std::uint64_t index;
   std::uint64_t row;     // of the chunk table
-  std::uint64_t offset;  // of its payload in the frame; kNowhere where it does not lie in there
+  std::uint64_t offset;  // of its payload in the frame; kNowhere if it does not lie in there
 
   __device__ std::uint32_t bytes() const { return static_cast<std::uint32_t>(row) & ~kRawChunk; }
   __device__ bool is_raw() const { return (row & kRawChunk) != 0; }
@@ -105,8 +105,8 @@ __device__ inline void start_payload(const DecodeJob& job, const Arriving& chunk
   __pipeline_commit();
 }
 
-// Decodes a chunk whose payload is there. False, for all threads, where that cannot be done, and in
-// thread 0 where the checksum is another. Ends with a barrier.
+// Decodes a chunk whose payload is there. False, for all threads, if that cannot be done, and in
+// thread 0 if the checksum is another. Ends with a barrier.
 template <typename Coder, typename Sink>
 __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::uint64_t parameter,
                              std::uint64_t* payload, const Sink& sink,
@@ -131,7 +131,7 @@ __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::u
   return decoded && static_cast<std::uint32_t>(sum) == chunk.sum();
 }
 
-// Chunks until there are no more; false in thread 0 where one is damaged.
+// Chunks until there are no more; false in thread 0 if one is damaged.
 template <typename Coder, typename Sink>
 __device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, const Sink& sink,
                               DecodeShared<Coder>& shared) {

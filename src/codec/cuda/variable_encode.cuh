@@ -2,7 +2,7 @@
 //
 // Thread blocks take chunks in order, by ticket, so that those waited for are being worked on.
 // Where a chunk's payload goes is known after all before it are encoded; a block does not wait for
-// that but encodes its next chunk first, and writes the one before when that is done, where it has
+// that but encodes its next chunk first, and writes the one before when that is done, if it has
 // room for two payloads. The first block does nothing but add up the sizes.
 #pragma once
 

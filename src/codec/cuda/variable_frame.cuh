@@ -37,7 +37,7 @@ struct VariableState {
   unsigned statuses;           // a bit for each that a thread block met; 1 for integers
   std::uint64_t parameter;     // what an open one was resolved to, by a kernel before this one
   unsigned long long ticket;   // the next chunk that nobody has taken
-  unsigned long long encoded;  // chunks and their bytes, where each block has one chunk
+  unsigned long long encoded;  // chunks and their bytes, if each block has one chunk
 };
 
 // As DeviceCodec has it, for any parameter.
@@ -97,7 +97,7 @@ struct DecodeStateOf<Coder> {
   using Type = typename Coder::DecodeState;
 };
 
-// Payloads of a thread block that decodes, where there is room for so many.
+// Payloads of a thread block that decodes, if there is room for so many.
 template <typename Coder>
 constexpr int decode_payloads(int payloads) {
   if constexpr (requires { Coder::kDecodePayloads; }) return Coder::kDecodePayloads;
@@ -112,7 +112,7 @@ template <typename Coder>
 using CoderWord = WordOf<Coder::kDtype>;
 
 // Who codes which chunk. Thread blocks take them in order, by ticket, so that those that others
-// wait for are being worked on, whatever else runs on the GPU. Where there is a block for each, the
+// wait for are being worked on, whatever else runs on the GPU. If there is a block for each, the
 // order in which blocks are dispatched does as well, and nobody waits for a ticket.
 class Tickets {
  public:

@@ -34,7 +34,7 @@ Result<unsigned> blocks_at_once(Kernel* kernel, int threads, std::size_t shared,
 }
 
 // The grid of `kernel` for so many chunks: one block for the sizes, and as many others as there are
-// chunks, or as fit. Blocks have `Shared`, or `Small` where the GPU has no room for that.
+// chunks, or as fit. Blocks have `Shared`, or `Small` if the GPU has no room for that.
 template <typename Shared, typename Small, typename Kernel>
 Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t chunks,
                               std::atomic<std::uint64_t>& allowed, std::atomic<unsigned>& known) {
@@ -58,7 +58,7 @@ Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t ch
   return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, threads, shared};
 }
 
-// Both return after the kernel is enqueued. `open` where the job's parameter is: the state in the
+// Both return after the kernel is enqueued. `open` if the job's parameter is: the state in the
 // workspace then has the resolved one by the time the encode runs.
 template <typename Coder>
 Status launch_variable_encode(const EncodeJob& job, bool open = false) {

@@ -5,7 +5,7 @@ namespace thinwire::codec::cuda {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
-// `value` of all lanes put together by `join`, for each lane, where a GPU has no instruction for it
+// `value` of all lanes put together by `join`, for each lane, if a GPU has no instruction for it
 // (compute capability 7.5). For whole warps.
 template <typename Join>
 __device__ unsigned joined_over_warp(unsigned value, Join&& join) {

@@ -44,7 +44,7 @@ THINWIRE_HOST_DEVICE constexpr bool may_have_dictionary(std::uint64_t mode, std:
          (2 * bits < values || 2 * bits > 3 * values);
 }
 
-// How wide the places of a dictionary are, and how many exponents are raw; kWidths where it does
+// How wide the places of a dictionary are, and how many exponents are raw; kWidths if it does
 // not pay.
 struct DictionarySize {
   unsigned width;

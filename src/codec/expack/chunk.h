@@ -5,7 +5,7 @@
 
 namespace thinwire::codec::expack {
 
-// The payload's size; no less than the chunk's where it would not be smaller, and nothing is
+// The payload's size; no less than the chunk's if it would not be smaller, and nothing is
 // written then.
 std::uint64_t encode_chunk(const std::byte* source, const Chunk& chunk, std::uint64_t mode,
                            std::byte* out);

@@ -40,7 +40,7 @@ struct Groups {
   std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> bits;
 };
 
-// False where there are more or fewer outer codes than the stretch should have. `outer` may be read
+// False if there are more or fewer outer codes than the stretch should have. `outer` may be read
 // 8 bytes past its end.
 inline bool take_groups(const std::byte* inner, const std::byte* outer, const Stretch& stretch,
                         Groups& groups) {
@@ -105,7 +105,7 @@ inline void add_base(std::uint8_t* row, std::uint8_t base) {
   }
 }
 
-// Puts a stretch's raw exponents in place; `marks` are its distances. False where there are more or
+// Puts a stretch's raw exponents in place; `marks` are its distances. False if there are more or
 // fewer than `raw`.
 template <Dtype kDtype>
 inline bool put_raw(const std::uint8_t* marks, std::uint32_t rows, ByteView raw,
@@ -128,7 +128,7 @@ inline bool put_raw(const std::uint8_t* marks, std::uint32_t rows, ByteView raw,
   return raw.empty();
 }
 
-// False where the stretch's parts disagree.
+// False if the stretch's parts disagree.
 template <Dtype kDtype>
 inline bool take_stretch(const std::byte* in, const Parts& parts, const std::byte* outer,
                          const Stretch& stretch, std::uint8_t* exponents) {
@@ -153,7 +153,7 @@ inline bool take_stretch(const std::byte* in, const Parts& parts, const std::byt
   return put_raw<kDtype>(marks.data(), stretch.rows, raw, exponents);
 }
 
-// The exponents of a payload with codes. False where its parts disagree.
+// The exponents of a payload with codes. False if its parts disagree.
 template <Dtype kDtype>
 inline bool take_coded(ByteView encoded, const Parts& parts, std::uint32_t rows,
                        ByteRows& exponents) {

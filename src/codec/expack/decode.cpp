@@ -8,7 +8,7 @@
 namespace thinwire::codec::expack {
 namespace {
 
-// The payload's parts and exponents. False where it is not of the size that its head says, or its
+// The payload's parts and exponents. False if it is not of the size that its head says, or its
 // parts disagree.
 template <Dtype kDtype>
 inline bool take_exponents_of(ByteView encoded, const Extent& extent, Parts& parts,

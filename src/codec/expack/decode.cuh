@@ -146,7 +146,7 @@ __device__ void put_zeros_in(const std::byte* payload, const Parts& parts, const
   }
 }
 
-// A payload into its chunk's values. False, for all threads, where it is damaged.
+// A payload into its chunk's values. False, for all threads, if it is damaged.
 template <Dtype kDtype, int kRows, typename Sink>
 __device__ bool decode_piece(std::byte* payload, std::uint32_t bytes, const cuda::Target& target,
                              std::uint32_t (&scratch)[kStretches], const Sink& sink) {

@@ -43,7 +43,7 @@ struct Decoder {
   __device__ void complete(Found<kRows>& found) const;
 };
 
-// False where the payload is not of the size that its head says, or the stretch is not inside.
+// False if the payload is not of the size that its head says, or the stretch is not inside.
 template <Dtype kDtype, int kRows>
 __device__ bool Decoder<kDtype, kRows>::take_head(std::uint32_t bytes, const Extent& extent) {
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in);
@@ -67,7 +67,7 @@ __device__ bool Decoder<kDtype, kRows>::take_head(std::uint32_t bytes, const Ext
          stretch.outer_end <= outer_end;
 }
 
-// Exponents, but for raw ones. False where the stretch has other codes than its head says, or a
+// Exponents, but for raw ones. False if the stretch has other codes than its head says, or a
 // base that is too large.
 template <Dtype kDtype, int kRows>
 __device__ bool Decoder<kDtype, kRows>::take_codes(Found<kRows>& found) const {
@@ -142,7 +142,7 @@ __device__ bool Decoder<kDtype, kRows>::take_listed(Found<kRows>& found) const {
   return true;
 }
 
-// Puts raw exponents in their places. False where there are others than the head says.
+// Puts raw exponents in their places. False if there are others than the head says.
 template <Dtype kDtype, int kRows>
 __device__ bool Decoder<kDtype, kRows>::take_raw(Found<kRows>& found) const {
   std::uint32_t own = 0;
@@ -160,7 +160,7 @@ __device__ bool Decoder<kDtype, kRows>::take_raw(Found<kRows>& found) const {
   return true;
 }
 
-// False where the payload's parts disagree.
+// False if the payload's parts disagree.
 template <Dtype kDtype, int kRows>
 __device__ bool Decoder<kDtype, kRows>::take(std::uint32_t bytes, const Extent& extent,
                                              Found<kRows>& found) {

@@ -28,7 +28,7 @@ struct Ranking {
 };
 
 inline Ranking rank_exponents(const ByteRows& exponents, std::uint32_t values) {
-  // In four parts: one would wait for itself where neighbours are alike.
+  // In four parts: one would wait for itself if neighbours are alike.
   std::array<std::array<std::uint16_t, 256>, 4> counts{};
   for (std::uint32_t at = 0; at < values; at += 4) {
     for (std::uint32_t part = 0; part < 4; ++part) ++counts[part][exponents[at + part]];
@@ -54,7 +54,7 @@ inline Ranking rank_exponents(const ByteRows& exponents, std::uint32_t values) {
   return ranking;
 }
 
-// With the width kWidths where a dictionary does not pay.
+// With the width kWidths if a dictionary does not pay.
 inline Dictionary make_dictionary(const ByteRows& exponents, std::uint32_t rows,
                                   std::uint32_t outer_bits, std::uint32_t raw_exponents) {
   const Ranking ranking = rank_exponents(exponents, rows * kRowValues);

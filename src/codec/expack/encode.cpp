@@ -10,7 +10,7 @@
 namespace thinwire::codec::expack {
 namespace {
 
-// Places in a dictionary instead of the codes, where they take less.
+// Places in a dictionary instead of the codes, if they take less.
 template <Dtype kDtype>
 inline Dictionary try_dictionary(const ByteRows& exponents, std::uint32_t rows, std::uint64_t mode,
                                  Codes& codes) {

@@ -118,7 +118,7 @@ __device__ inline std::uint32_t put_only_zeros(std::uint32_t most, std::byte* ou
   return kHeadBytes;
 }
 
-// With a mask or a dictionary, where one pays, after the chunk was encoded to kMayBeSpecial.
+// With a mask or a dictionary, if one pays, after the chunk was encoded to kMayBeSpecial.
 template <Dtype kDtype, int kRows>
 __device__ std::uint32_t encode_specially(const std::byte* at, std::uint32_t values, std::byte* out,
                                           std::uint64_t mode, EncodeState& state) {
@@ -160,7 +160,7 @@ __device__ std::uint32_t encode_specially(const std::byte* at, std::uint32_t val
   return plain.encode_listed(exponents, codes);
 }
 
-// A chunk of values into its payload at `out`; returns its size, no less than the chunk's where it
+// A chunk of values into its payload at `out`; returns its size, no less than the chunk's if it
 // is not smaller.
 template <Dtype kDtype, int kRows>
 __device__ std::uint32_t encode_piece(const cuda::Piece& piece, std::byte* out, std::uint64_t mode,

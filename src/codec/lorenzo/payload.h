@@ -23,7 +23,7 @@ template <typename Word>
 std::uint64_t encode_values(const std::byte* source, const ChunkBox& box, int tuple,
                             std::byte* out);
 
-// kDamaged where `encoded` cannot be the payload of such a chunk.
+// kDamaged if `encoded` cannot be the payload of such a chunk.
 template <typename Word>
 Status decode_values(ByteView encoded, const ChunkBox& box, int tuple, std::byte* out);
 

@@ -21,7 +21,7 @@ struct Words {
 // ---- Along the axes ----
 
 // Calls step(words of one layer, words of the layer before it, how many) for every two neighbouring
-// layers across every axis, from the far end where `backward`.
+// layers across every axis, from the far end if `backward`.
 template <typename Word, typename Step>
 void for_each_layer(Word* words, const Shape& shape, bool backward, Step&& step) {
   const std::uint64_t values = shape.count();

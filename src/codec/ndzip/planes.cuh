@@ -19,7 +19,7 @@ struct Square {
   unsigned half = kOfGroup == 4 ? threadIdx.x / 2 % 2 : 0;
 };
 
-// The thread's residuals as the rows of its square, to be transposed from (swapped where it has the
+// The thread's residuals as the rows of its square, to be transposed from (swapped if it has the
 // high halves), and back.
 __device__ inline void to_rows(const Part<std::uint32_t>& words, std::uint32_t (&rows)[32]) {
 #pragma unroll

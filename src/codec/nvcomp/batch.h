@@ -12,7 +12,7 @@ namespace thinwire::codec::nvcomp {
 // At the very start of the workspace, zeros between calls. What follows it is left as it comes.
 struct State {
   unsigned status;    // the worst that a decode has met
-  unsigned entries;   // chunks that nvCOMP is to decode, where these are counted
+  unsigned entries;   // chunks that nvCOMP is to decode, if these are counted
   unsigned integers;  // whether an encode has met such
   unsigned unused;
 };
@@ -48,7 +48,7 @@ struct Plan {
   Batch batch(std::byte* workspace) const;
 };
 
-// kUnsupported where nvCOMP is not there, kInternal where it refuses.
+// kUnsupported if nvCOMP is not there, kInternal if it refuses.
 Result<Plan> make_plan(const Row& row, const Layout& layout, std::uint64_t parameter);
 
 // "nvCOMP cannot ...: code", as kInternal.

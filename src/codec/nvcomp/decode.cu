@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kFinishThreads)
   cuda::publish_with_writes(outcome, status, 0);
 }
 
-// nvCOMP's part; false where it refuses the batch.
+// nvCOMP's part; false if it refuses the batch.
 Result<bool> run_engine(const Plan& plan, const Decode& work, std::uint64_t entries,
                         device::StreamHandle stream) {
   if (entries == 0) return true;
@@ -53,7 +53,7 @@ Result<bool> run_engine(const Plan& plan, const Decode& work, std::uint64_t entr
   return engine_error(*plan.row, "does not decode", code);
 }
 
-// How many chunks nvCOMP is given; waits for them to be counted. None where the frame is damaged.
+// How many chunks nvCOMP is given; waits for them to be counted. None if the frame is damaged.
 Result<std::uint64_t> counted_entries(const Decode& work, device::StreamHandle stream) {
   State state{};
   cudaError_t error =

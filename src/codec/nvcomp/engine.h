@@ -16,7 +16,7 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t payload_unit(Engine engine) {
   return engine == Engine::kBitcomp ? 8 : 1;
 }
 
-// Zeros in front of the first payload, where it is coded: so nvCOMP's bytes lie at multiples of the
+// Zeros in front of the first payload, if it is coded: so nvCOMP's bytes lie at multiples of the
 // unit in the frame. `head` is of header and chunk table, a multiple of 8.
 THINWIRE_HOST_DEVICE constexpr std::uint32_t payload_lead(std::uint32_t unit, std::uint64_t head) {
   return unit == 16 ? static_cast<std::uint32_t>(head % 16) : 0;

@@ -38,7 +38,7 @@ bool find_engine(void* library, const char* engine, Entries& entries) {
 }
 
 // The wheel of nvCOMP in the site-packages that this library was installed into, as
-// thinwire/lib/libthinwire.so.0; empty where that cannot be told.
+// thinwire/lib/libthinwire.so.0; empty if that cannot be told.
 std::string wheel_beside_us() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<const void*>(&wheel_beside_us), &self) == 0) return "";

@@ -48,7 +48,7 @@ struct Entries {
                  Code* codes, device::StreamHandle);  // DecompressAsync
 };
 
-// Loads nvCOMP at the first call: kUnsupported, with how to get it, where it is not found or of
+// Loads nvCOMP at the first call: kUnsupported, with how to get it, if it is not found or of
 // another major version. Later calls answer as the first.
 Status library_status();
 

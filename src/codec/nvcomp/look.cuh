@@ -48,7 +48,7 @@ __device__ inline void give(const Decode& work, std::uint64_t index, const std::
 }
 
 // Checks one chunk whose payload is known to lie in the frame, and copies what is to be copied. For
-// whole thread blocks; true, in thread 0, where the chunk is sound.
+// whole thread blocks; true, in thread 0, if the chunk is sound.
 __device__ inline bool take_chunk(const Decode& work, std::uint64_t index, std::uint64_t row,
                                   const std::byte* payload, std::uint64_t* scratch) {
   const std::uint64_t left = work.array_bytes - index * work.chunk_bytes;

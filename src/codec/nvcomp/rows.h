@@ -29,7 +29,7 @@ struct Row {
   bool lossless;
   bool has_algorithms;  // takes algorithm=
   std::uint32_t dtypes;
-  int chunk_log;  // of a chunk's bytes, where the spec says nothing
+  int chunk_log;  // of a chunk's bytes, if the spec says nothing
 };
 
 inline constexpr int kRowCount = 5;

@@ -5,7 +5,7 @@
 
 namespace thinwire::codec::szp {
 
-// Returns the payload's bytes, or the chunk's raw bytes where it would not be smaller than those;
+// Returns the payload's bytes, or the chunk's raw bytes if it would not be smaller than those;
 // `out` holds the raw bytes.
 std::uint64_t encode_box(const std::byte* source, const Chunk& chunk, std::uint64_t parameter,
                          std::byte* out);

@@ -64,7 +64,7 @@ THINWIRE_HOST_DEVICE inline Value from_bits(BitsOf<Value> bits) {
   return value;
 }
 
-// Points `step` apart; what lies at most `half` from one may be decoded to it. `half` is 0 where
+// Points `step` apart; what lies at most `half` from one may be decoded to it. `half` is 0 if
 // there is no lattice. A value whose place on the lattice, as computed, is at most `safe` need not
 // be compared with what it becomes.
 template <typename Value>

@@ -69,7 +69,7 @@ struct Finish {
   }
 };
 
-// The rows of a thread; by way of `staged`, kBoxValues values of shared memory, where the box is
+// The rows of a thread; by way of `staged`, kBoxValues values of shared memory, if the box is
 // clipped or not aligned. For whole thread blocks.
 template <typename Value, int kRank, typename Sink>
 __device__ inline void store_tiles(const Tiles& tiles, const Finish<Value, kRank>& finish,

@@ -114,7 +114,7 @@ __device__ inline std::uint32_t quantise_tiles(const Values<Value, const std::by
   return found.stored;
 }
 
-// The indices alone, where it is known what must be stored.
+// The indices alone, if it is known what must be stored.
 template <typename Value, int kRank>
 __device__ inline void quantise_again(const Values<Value, const std::byte>& values,
                                       const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {

@@ -9,7 +9,7 @@ namespace thinwire::codec::szp {
 
 // ---- Writing ----
 
-// Modulo 2^64, which holds it where a row takes at most as many bits.
+// Modulo 2^64, which holds it if a row takes at most as many bits.
 inline std::uint64_t row_number(const std::uint32_t* row, const Digits& digits) {
   const auto digit = [&](int k) { return std::uint64_t{row[k] + digits.bias}; };
   const std::uint64_t radix = digits.radix;

@@ -40,7 +40,7 @@ struct Head {
   }
 };
 
-// `is_sound` is false where no encoder writes such a word.
+// `is_sound` is false if no encoder writes such a word.
 THINWIRE_HOST_DEVICE constexpr Head read_head(std::uint32_t word, bool& is_sound) {
   const Head head{word & 0xFF, word >> 8 & 7, (word >> 11 & 1) != 0, (word >> 12 & 1) != 0,
                   (word >> 13 & 1) != 0};

@@ -16,7 +16,7 @@ namespace thinwire::codec::szp {
 // The mask of each tile: bit p is 1 if its value p is stored.
 using Masks = std::array<std::uint16_t, kTiles>;
 
-// A byte each, 1 where the value must be stored.
+// A byte each, 1 if the value must be stored.
 template <typename Value>
 inline void find_stored(const std::byte* source, int count, Lattice<Value> lattice,
                         std::uint8_t* is_stored) {
@@ -84,7 +84,7 @@ inline void write_patches(const std::byte* source, const IndexBox<kRank>& box, c
   }
 }
 
-// Puts stored values in their places in `out`; false where the payload's end is not theirs.
+// Puts stored values in their places in `out`; false if the payload's end is not theirs.
 template <typename Value, int kRank>
 inline bool read_patches(const IndexBox<kRank>& box, Reader& reader, std::byte* out) {
   if (reader.left() < kTiles / 8) return false;

@@ -116,7 +116,7 @@ __device__ inline void store_row(std::byte* to, const BitsOf<Value> (&bits)[kRow
   for (unsigned at = 0; at < sizeof(Value) / 4; ++at) put(to + 16 * at, words[at]);
 }
 
-// A piece as its box would be without clipping, zeros where it has no values. For whole thread
+// A piece as its box would be without clipping, zeros if it has no values. For whole thread
 // blocks, without a barrier.
 template <typename Value, int kRank>
 __device__ inline void stage(const cuda::Piece& piece, std::byte* staged) {

@@ -14,7 +14,7 @@ class Writer {
   // At most 64; above them `value` has zeros.
   void bits(std::uint64_t value, std::uint32_t count) {
     const std::uint64_t all = rest_ | value << filled_;
-    // Written always, kept where it is full: no branch on the data.
+    // Written always, kept if it is full: no branch on the data.
     store(out_, all);
     const std::uint32_t end = filled_ + count;
     const bool is_full = end >= 64;

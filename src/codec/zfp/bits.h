@@ -24,7 +24,7 @@ THINWIRE_HOST_DEVICE inline int leading_zeros(std::uint64_t word) {
 #endif
 }
 
-// As above on 32 bits; the form spares a test for zero where there is no instruction that has one.
+// As above on 32 bits; the form spares a test for zero if there is no instruction that has one.
 THINWIRE_HOST_DEVICE inline int leading_zeros(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   return __clz(static_cast<int>(word));

@@ -7,7 +7,7 @@
 
 namespace thinwire::codec::zfp {
 
-// Encodes the array at `source`, any alignment, into whole words at `out`. False where a value is
+// Encodes the array at `source`, any alignment, into whole words at `out`. False if a value is
 // NaN or infinite.
 bool encode_blocks(const std::byte* source, Dtype dtype, const Shape& shape, int block_bits,
                    std::byte* out);

@@ -53,7 +53,7 @@ inline void load_group(const std::byte* source, std::uint64_t count, DoubleGroup
 
 // ---- Encoding ----
 
-// False where a value is NaN or infinite.
+// False if a value is NaN or infinite.
 inline bool find_exponents(DoubleGroup& group) {
   std::int64_t most = 0;
   for (int at = 0; at < kGroup; ++at) group.largest[at] = 0;

@@ -41,7 +41,7 @@ std::uint64_t block_of(const DoubleGroup& group, int at, int budget) {
 // halves.
 constexpr int kMostZeros = 8;
 
-// False where the group is for decode_plainly().
+// False if the group is for decode_plainly().
 bool get_planes(const std::uint64_t* blocks, int block_bits, DoubleGroup& group) {
   std::uint64_t odd = 0;
   for (int at = 0; at < kGroup; ++at) {

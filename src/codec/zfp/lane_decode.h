@@ -25,7 +25,7 @@ struct BlockBits {
   int left() const { return static_cast<int>(end) - static_cast<int>(at); }
   void skip(int count) { at += static_cast<unsigned>(count); }
 
-  // The next bits, zeros from the block's end on: 64, or 57 where that is enough.
+  // The next bits, zeros from the block's end on: 64, or 57 if that is enough.
   template <bool kIsLong>
   std::uint64_t window() const {
     std::uint64_t bits = 0;

@@ -21,7 +21,7 @@ struct Group {
   Planes planes[kGroup];
 };
 
-// False where a value is NaN or infinite.
+// False if a value is NaN or infinite.
 bool find_exponents(Group& group) {
   std::int32_t most = 0;
   for (int i = 0; i < kGroup; ++i) {

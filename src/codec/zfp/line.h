@@ -6,7 +6,7 @@
 
 namespace thinwire::codec::zfp {
 
-// Encodes the `count` values at `source`, any alignment, into whole words at `out`. False where a
+// Encodes the `count` values at `source`, any alignment, into whole words at `out`. False if a
 // value is NaN or infinite.
 bool encode_line(const std::byte* source, std::uint64_t count, int block_bits, std::byte* out);
 

@@ -16,7 +16,7 @@
 namespace thinwire::codec::zfp {
 
 // Writes the next coefficients of a search, `rest` being what of the plane is not written yet, and
-// takes them off; `last` where its highest one is the block's last coefficient.
+// takes them off; `last` if its highest one is the block's last coefficient.
 template <typename Plane, typename Writer>
 THINWIRE_HOST_DEVICE inline void put_step(const ExpandTable& table, Plane& rest, bool last,
                                           Writer& writer) {
@@ -84,7 +84,7 @@ THINWIRE_HOST_DEVICE inline Plane get_verbatim(Reader& reader, int& bits) {
   return part;
 }
 
-// A step of a search at coefficient n, for which kSearchBits bits must be there; 0 where the search
+// A step of a search at coefficient n, for which kSearchBits bits must be there; 0 if the search
 // goes on.
 template <int kValues, typename Plane, typename Reader>
 THINWIRE_HOST_DEVICE inline std::uint32_t get_step(const SearchTable& table, Reader& reader,

@@ -1,4 +1,4 @@
-// One array into another of the same device, at the speed of memory where both are aligned alike.
+// One array into another of the same device, at the speed of memory if both are aligned alike.
 // Operands in pinned memory are read over the bus, without a copy.
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Differences in stream order, from references that references.cu has found: of this rank's values,
-// and of what came. At the speed of memory where arrays are aligned.
+// and of what came. At the speed of memory if arrays are aligned.
 #include <algorithm>
 
 #include "base/bytes.h"

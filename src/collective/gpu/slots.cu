@@ -45,7 +45,7 @@ __device__ void copy_own(const Copy& copy) {
 }
 
 // By the last block: what others copy may lie in lent memory, which another call may get as soon as
-// the host knows of the end. Where there is no `arrived` (a rank alone) it does not.
+// the host knows of the end. If there is no `arrived` (a rank alone) it does not.
 __device__ void report_behind(unsigned* arrived, const DeviceEnd& end) {
   if (gridDim.x > 1 && arrived != nullptr) {
     if (!is_last(arrived)) return;

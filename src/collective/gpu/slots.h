@@ -1,4 +1,4 @@
-// Enqueues the kernels of slots; kUnsupported in a build without CUDA, kDevice where a kernel does
+// Enqueues the kernels of slots; kUnsupported in a build without CUDA, kDevice if a kernel does
 // not start. All pointers are memory that the stream's device reaches; mailboxes and records are
 // pinned.
 #pragma once

@@ -94,7 +94,7 @@ __device__ inline bool is_last(unsigned* arrived) {
   return last;
 }
 
-// The report of RunEnd, but for a kernel; none where there is no `done`.
+// The report of RunEnd, but for a kernel; none if there is no `done`.
 struct DeviceEnd {
   device::Outcome* outcomes;
   std::uint32_t count;

@@ -76,7 +76,7 @@ __device__ void sum(const ToSum& of, std::uint64_t thread, std::uint64_t threads
                                            threads);
 }
 
-// Every block looks at the slots. Where all hold sound frames it adds its part at once; where not,
+// Every block looks at the slots. If all hold sound frames it adds its part at once; if not,
 // the last block alone takes what was spilled and adds all: none may wait for that on
 // multiprocessors which the other blocks hold, as other ranks may need those to go on.
 template <Dtype kDtype, bool kFactors, int kMost>

@@ -1,4 +1,4 @@
-// How kernels cut arrays of words at any alignment: into units of 16 bytes where those are aligned,
+// How kernels cut arrays of words at any alignment: into units of 16 bytes if those are aligned,
 // and what is left beside them.
 #pragma once
 

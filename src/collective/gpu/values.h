@@ -1,5 +1,5 @@
-// Reductions and statistics of values wherever they lie: on the GPU where that is in GPU memory.
-// Complete on return; nothing waits for earlier work of the caller's. kDevice where a GPU fails.
+// Reductions and statistics of values wherever they lie: on the GPU if that is in GPU memory.
+// Complete on return; nothing waits for earlier work of the caller's. kDevice if a GPU fails.
 #pragma once
 
 #include "base/status.h"

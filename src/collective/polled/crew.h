@@ -14,7 +14,7 @@ namespace thinwire::collective {
 
 class Crew {
  public:
-  // Fewer, or none, where the system has no more.
+  // Fewer, or none, if the system has no more.
   explicit Crew(std::uint32_t threads);
   ~Crew();
   Crew(const Crew&) = delete;
@@ -31,7 +31,7 @@ class Crew {
   bool is_idle() const { return out_ == 0; }
   void hand_over(const Job& job);
 
-  // One that is done, in any order; false where there is none yet.
+  // One that is done, in any order; false if there is none yet.
   bool take_back(Job& job);
 
  private:

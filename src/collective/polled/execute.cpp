@@ -55,7 +55,7 @@ bool Executor::has_lost(const Run& run, const Task& task) const {
   return (task.from != kNone && lost_[task.from]) || (adds && lost_[task.to]);
 }
 
-// Why a piece that is to be encoded is not tried; kCompress where it is.
+// Why a piece that is to be encoded is not tried; kCompress if it is.
 plan::Reason Executor::why_plain(Run& run, const Step& step) {
   if (step.plain) return plan::Reason::kSchedule;
   if (run.blocks[step.block].plain) return plan::Reason::kShape;
@@ -122,7 +122,7 @@ void Executor::finish(Run& run, const Job& job) {
   release(run, job.task);
 }
 
-// Begins the earliest task that is ready, where there is a thread for it.
+// Begins the earliest task that is ready, if there is a thread for it.
 bool Executor::work_on_next(Run& run) {
   Crew* const crew = run.means.crew;
   if (ready_.empty() || (crew != nullptr && !crew->has_room())) return false;

@@ -20,7 +20,7 @@ namespace thinwire::collective {
 struct Workspace {
   std::byte* packets = nullptr;  // memory that the transport reaches
   std::uint64_t packet_bytes = 0;
-  std::uint64_t packet_stride = 0;  // from one to the next; 0 where a rank cannot take part
+  std::uint64_t packet_stride = 0;  // from one to the next; 0 if a rank cannot take part
   std::byte* scratch = nullptr;     // where the values lie
   std::uint64_t scratch_bytes = 0;
 };
@@ -31,10 +31,10 @@ struct Means {
   Engine& engine;  // of the caller's thread
   transport::Transport& transport;
   Crew* crew = nullptr;                            // nullptr: the caller's thread codes alone
-  plan::Reason why_off = plan::Reason::kCompress;  // why nothing at all is coded, where that is so
+  plan::Reason why_off = plan::Reason::kCompress;  // why nothing at all is coded, if that is so
   bool crowded = false;  // there are fewer processors than threads: waiting must not keep one
 
-  // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
+  // nullptr if every piece is tried: where ranks encode the same values each for itself and hold
   // what comes of it, whether a piece is coded must depend on the values alone.
   choose::Backoff* backoff = nullptr;
 };
@@ -56,7 +56,7 @@ struct Tally {
 class Executor {
  public:
   // Complete on return. A piece that one rank cannot give (damage, a failing GPU) is lost to all
-  // that need it: they get an error, and nobody waits for ever. The first error is returned. Where
+  // that need it: they get an error, and nobody waits for ever. The first error is returned. If
   // the transport fails, messages may still be under way: it cannot be used again.
   //
   // `hindrance`: why this rank cannot take part, if it cannot. It then passes nothing on to those

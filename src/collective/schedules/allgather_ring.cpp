@@ -1,4 +1,4 @@
-// Every rank's block goes round a ring of nodes as a packet, and inside each node as values. Where
+// Every rank's block goes round a ring of nodes as a packet, and inside each node as values. If
 // nodes are of one size there is a ring for each number of a rank in its node, else the first rank
 // of a node takes the blocks of all its ranks round.
 #include "collective/schedules/inside.h"

@@ -1,6 +1,6 @@
 // Sums go round a ring of nodes, every one adding its own, until the sum of a block is where that
 // block is owned; the owner encodes it once, and the packet goes round. Inside a node values are
-// added before and spread after. Where nodes are of one size there is a ring for each number of a
+// added before and spread after. If nodes are of one size there is a ring for each number of a
 // rank in its node, and the blocks are shared out among the rings.
 #include "collective/schedules/inside.h"
 #include "collective/schedules/ring.h"

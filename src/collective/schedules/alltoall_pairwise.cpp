@@ -20,7 +20,7 @@ class Exchange {
       : size_(static_cast<std::uint32_t>(topology.size)), nodes_(nodes) {}
 
   // All pairs of a rank here and one `away` nodes on, and of one as far back and a rank here.
-  // Where nodes are of two sizes, a rank of the larger one sits out some steps; both ends of a
+  // If nodes are of two sizes, a rank of the larger one sits out some steps; both ends of a
   // message count the same steps.
   void with_nodes(int away) {
     const int next = nodes_.node() + away, previous = nodes_.node() - away;

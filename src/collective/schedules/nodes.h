@@ -10,7 +10,7 @@
 namespace thinwire::collective {
 
 // The nodes of a topology, in the order of their lowest ranks, seen from one rank. Between nodes
-// the ranks talk that have the same number inside theirs and are below lanes(): all of them where
+// the ranks talk that have the same number inside theirs and are below lanes(): all of them if
 // nodes are of one size, else only the first of each.
 class Nodes {
  public:
@@ -58,7 +58,7 @@ class Nodes {
   int lanes_ = 1;
   int largest_ = 1;
   int root_node_ = 0;
-  std::vector<std::int32_t> first_;  // of each node in `ranks_`, and the end; empty where flat
+  std::vector<std::int32_t> first_;  // of each node in `ranks_`, and the end; empty if flat
   std::vector<std::int32_t> ranks_;
 };
 

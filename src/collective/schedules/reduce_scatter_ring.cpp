@@ -1,5 +1,5 @@
 // Sums go round a ring of nodes, every one adding its own, until the sum of a block is at the node
-// of its rank. Inside a node values are added before. Where nodes are of one size there is a ring
+// of its rank. Inside a node values are added before. If nodes are of one size there is a ring
 // for each number of a rank in its node, else the first rank of a node takes part for all of them.
 #include <algorithm>
 
@@ -63,7 +63,7 @@ class Ring {
     steps.push_back(send(block, slot, nodes_.across(nodes_.node() + 1)));
   }
 
-  // To another rank of this node, where the lane is not its own.
+  // To another rank of this node, if the lane is not its own.
   void deliver(int owner, int lane, std::uint32_t scratch) {
     const int holder = nodes_.neighbour(lane);
     const auto block = static_cast<std::uint32_t>(owner);

@@ -22,7 +22,7 @@ Schedule allgather_bruck(const Topology& topology);
 Schedule allgather_recursive_doubling(const Topology& topology);
 Schedule allgather_direct(const Topology& topology);
 
-// Data that one rank alone gets is not coded where it does not travel. Of two levels, blocks go
+// Data that one rank alone gets is not coded if it does not travel. Of two levels, blocks go
 // down or up a tree by the first rank of each node, which codes for all of its node; or straight
 // between the root and each rank, which then codes for itself.
 Schedule gather_binomial(const Topology& topology);
@@ -48,7 +48,7 @@ Schedule reduce_scatter_ring(const Topology& topology);
 Schedule reduce_scatter_ring_two_level(const Topology& topology);
 Schedule reduce_scatter_direct(const Topology& topology);
 
-// Recursive doubling leaves the same bits on all ranks only where equal values are encoded to equal
+// Recursive doubling leaves the same bits on all ranks only if equal values are encoded to equal
 // packets on all of them; the others in any case.
 Schedule allreduce_ring(const Topology& topology);
 Schedule allreduce_ring_per_hop(const Topology& topology);

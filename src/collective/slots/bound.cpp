@@ -16,7 +16,7 @@ bool codes_sums(const SlotCall& call) {
   return call.sums_whole_arrays() && way_of(call) == SlotWay::kDirect;
 }
 
-// How often what is added was coded (docs/concepts/error-bounds.md): arrays once each; where one
+// How often what is added was coded (docs/concepts/error-bounds.md): arrays once each; if one
 // rank alone sums it adds its own as it is, and codes the sum, if that goes on. What a coding
 // does to a sum that was multiplied counts as so much more before that.
 std::uint64_t codings_of(const SlotCall& call) {

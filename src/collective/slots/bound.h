@@ -38,10 +38,10 @@ struct BoundRecord {
 // be like it.
 int told_ranks(const SlotPlan& plan);
 
-// Bytes of the record; 0 where the plan has no bound.
+// Bytes of the record; 0 if the plan has no bound.
 std::uint64_t bound_record_bytes(const SlotPlan& plan);
 
-// Computes the parameter of a BoundRecord: the same on all ranks, 0 where the bound cannot be kept
+// Computes the parameter of a BoundRecord: the same on all ranks, 0 if the bound cannot be kept
 // or what was told is damaged.
 void resolve_bound(void* record);
 

@@ -42,7 +42,7 @@ struct SlotCall {
   SlotTrial trial = SlotTrial::kNone;
   double scale = 1;
   bool premultiplied = false;  // each rank's values by a factor of its own, before they are added
-  bool rounds = false;         // messages of an exchange, where the call is alone
+  bool rounds = false;         // messages of an exchange, if the call is alone
   bool as_is = false;          // a message's values are spilled, whatever they would take
   // Memory for results that calls are coded against, the same on all ranks; 0: there is none.
   std::uint64_t reference_bytes = 0;

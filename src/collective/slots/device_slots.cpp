@@ -86,7 +86,7 @@ Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& 
 
 namespace {
 
-// The device of a stream: CUDA's default ones are every device's, and work where the values are
+// The device of a stream: CUDA's default ones are every device's, and work if the values are
 // then.
 int device_of(const SlotRun& run) {
   int found = device::device_of_stream(run.stream, -1);

@@ -56,7 +56,7 @@ class DeviceSlots : public SlotWork {
   unsigned* arrived_ = nullptr;  // the word after the outcomes
 };
 
-// The workspace that a block's coding needs there; kUnsupported where it cannot be coded.
+// The workspace that a block's coding needs there; kUnsupported if it cannot be coded.
 Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape);
 
 // Enqueues a stage of a run on its stream, whose device is that of the lent memory; `order` is that

@@ -28,7 +28,7 @@ void end_turn(const SlotRun& run) {
   if (run.turns != nullptr) run.turns->ended.store(run.turn + 1, std::memory_order_release);
 }
 
-// No exception may leave the stream's thread. Where it fails its outcomes are lost.
+// No exception may leave the stream's thread. If it fails its outcomes are lost.
 bool do_stage_on_host(const SlotRun& run, int stage) {
   HostSlots work(run.plan->settings());
   try {

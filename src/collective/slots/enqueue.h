@@ -27,7 +27,7 @@ class SlotRuns {
   virtual SlotLink& link(std::uint32_t at) const = 0;
 };
 
-// Allocates nothing and waits for nothing. kInvalidArgument, and nothing enqueued, where a run is
+// Allocates nothing and waits for nothing. kInvalidArgument, and nothing enqueued, if a run is
 // not sound. After another failure messages may be missing, and records may never be complete.
 Status enqueue_slots(const SlotRuns& runs);
 

@@ -34,7 +34,7 @@ std::uint64_t nearest(const DifferStep& step) {
   return best;
 }
 
-// Which references the blocks have; and an error where one is not sound.
+// Which references the blocks have; and an error if one is not sound.
 Outcome find_all(const RestoreStep& step, std::uint64_t& first) {
   Outcome outcome = device::make_outcome(StatusCode::kOk, 0);
   std::uint64_t bytes = 0;

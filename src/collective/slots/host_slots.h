@@ -35,7 +35,7 @@ class HostSlots : public SlotWork {
   void seal(const SealStep& step, std::span<const device::Outcome> before);
   void finish(const FinishStep& step);
   void restore(const RestoreStep& step, std::uint64_t block) const;
-  // Makes the values NaN where there is no such frame.
+  // Makes the values NaN if there is no such frame.
   device::Outcome decode(ByteView frame, const Shape& shape, std::byte* to) const;
   Status check(const Result<message::Info>& info, const Shape& shape) const;
   void make_nan(std::byte* at, const Shape& shape) const;
@@ -43,7 +43,7 @@ class HostSlots : public SlotWork {
   const EngineSettings* settings_;
 };
 
-// The workspace that a block's coding needs there: none. kUnsupported where it cannot be coded.
+// The workspace that a block's coding needs there: none. kUnsupported if it cannot be coded.
 Result<std::uint64_t> host_needs(const EngineSettings& settings, const Shape& shape);
 
 }  // namespace thinwire::collective

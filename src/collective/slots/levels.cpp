@@ -67,7 +67,7 @@ void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Va
 }
 
 // The scale of sums inside a node. A node's sum of an average is the mean of its ranks' values: it
-// has their range, so it does not overflow where it is rounded to the type, and a codec's bound of
+// has their range, so it does not overflow if it is rounded to the type, and a codec's bound of
 // it counts 1 / nodes in the result.
 double SlotPlanner::scale_inside() const {
   const double magnitude = std::fabs(call_.scale);

@@ -118,7 +118,7 @@ void SlotPlanner::place_scratch(int number, std::uint64_t at) {
   }
 }
 
-// Comes after what all exchanges need. Values are encoded from there, and sent once more where they
+// Comes after what all exchanges need. Values are encoded from there, and sent once more if they
 // do not fit.
 void SlotPlanner::place_what_stays(std::uint64_t at) {
   const auto move = [&](Values& values) {

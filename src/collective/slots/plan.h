@@ -14,7 +14,7 @@
 namespace thinwire::collective {
 
 // A place of values: in one of the user's buffers, or in lent memory. While a plan is made: kLent
-// is after what its exchange needs for slots, kStays where it stays for the whole call.
+// is after what its exchange needs for slots, kStays if it stays for the whole call.
 struct Values {
   enum class Area : std::uint8_t { kSend, kReceive, kLent, kStays };
   Area area = Area::kSend;
@@ -38,7 +38,7 @@ struct SlotTask {
   bool staged = false;
   Values stage;
 
-  // In: this rank's own block, decoded so that all have the same values. Where it is spilled they
+  // In: this rank's own block, decoded so that all have the same values. If it is spilled they
   // are those of `source`.
   bool own = false;
   bool stays_in_place = false;  // where values and source are one, nothing is done
@@ -55,7 +55,7 @@ struct SlotExchange {
   std::vector<SlotTask> out, in;
 };
 
-// This rank's own values, copied where they are not in place.
+// This rank's own values, copied if they are not in place.
 struct SlotCopy {
   Values to, from;
   std::uint64_t bytes = 0;
@@ -114,13 +114,13 @@ class SlotPlan {
   const SlotDifference& difference() const { return difference_; }
   SlotWay way() const { return call_.sums_whole_arrays() ? way_ : SlotWay::kPlanned; }
 
-  // Local work is done in this many stages, with an exchange between two; where the result is
+  // Local work is done in this many stages, with an exchange between two; if the result is
   // bounded the first one is that of ranges.
   bool tells_first() const { return bound_.exists && !is_trial(); }
   int stages() const { return 1 + exchanges() + (tells_first() ? 1 : 0); }
   bool is_trial() const { return call_.trial != SlotTrial::kNone; }
   bool needs_mailbox() const { return exchanges() > 0; }
-  // How many rounds the exchange after a stage has where the call is alone; else it has one.
+  // How many rounds the exchange after a stage has if the call is alone; else it has one.
   int rounds(int stage) const;
 
   std::uint32_t outcomes() const { return outcomes_; }

@@ -88,7 +88,7 @@ class SlotPlanner {
   std::uint64_t scratch_at_ = 0;
   std::uint64_t stays_bytes_ = 0;
   Values result_;                     // this rank's sums
-  std::uint64_t longest_result_ = 0;  // of all ranks' sums, where this one does not send or get all
+  std::uint64_t longest_result_ = 0;  // of all ranks' sums, if this one does not send or get all
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
   Shape last_shape_;

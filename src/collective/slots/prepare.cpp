@@ -40,7 +40,7 @@ class One : public SlotRuns {
   mutable SlotLink link_;
 };
 
-// All exchanges, a sum where there is one, an encode and a decode of each; what it has "received"
+// All exchanges, a sum if there is one, an encode and a decode of each; what it has "received"
 // is no slot, so that nothing is decoded and nothing taken from the mailbox, which is aborted to be
 // sure.
 Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) {

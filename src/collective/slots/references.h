@@ -95,7 +95,7 @@ THINWIRE_HOST_DEVICE inline slot::SlotWords told_reference(std::uint64_t call, s
   return words;
 }
 
-// The reference that such words name; kUnsoundReference where they are none of this call's, or this
+// The reference that such words name; kUnsoundReference if they are none of this call's, or this
 // rank's reference has other values.
 THINWIRE_HOST_DEVICE inline std::uint64_t reference_in(const slot::SlotWords& words,
                                                        std::uint64_t call, std::uint64_t block,
@@ -113,7 +113,7 @@ THINWIRE_HOST_DEVICE inline std::uint64_t reference_in(const slot::SlotWords& wo
 
 // The place of a result: that of `found`, the reference of the first rank that has one; else free
 // memory; else that of the result of its kind that was used least lately, unless calls come round
-// to all of them. Where results find no place for long, all are forgotten.
+// to all of them. If results find no place for long, all are forgotten.
 THINWIRE_HOST_DEVICE inline std::uint64_t place_result(const References& references,
                                                        const ReferenceKey& key,
                                                        std::uint64_t found) {

@@ -37,7 +37,7 @@ struct SlotRun {
   HostTurns* turns = nullptr;       // of a run with references, from its enqueue on
   std::uint64_t turn = 0;
   device::StreamHandle stream = nullptr;
-  SlotFactor factor{};  // of this rank's values, where the plan multiplies them
+  SlotFactor factor{};  // of this rank's values, if the plan multiplies them
 };
 
 // How a record begins; the outcomes follow it. The run is there for host functions.

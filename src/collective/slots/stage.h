@@ -91,7 +91,7 @@ class Stage {
     return work_.restore(step);
   }
 
-  // With the slots' headers, where they are slots; those of a trial are not.
+  // With the slots' headers, if they are slots; those of a trial are not.
   Status encode_all(int number, bool seals) {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
@@ -212,7 +212,7 @@ class Stage {
     return {arrays, sum.count, target_of(run_, sum.to)};
   }
 
-  // This rank's own values, where they are to be.
+  // This rank's own values, if they are to be.
   bool is_there(const SlotTask& task) const {
     return task.own && task.stays_in_place &&
            values_of(run_, task.source) == target_of(run_, task.values);

@@ -75,7 +75,7 @@ struct RestoreStep {
   std::uint64_t own = 0;                  // the block that is this rank's own,
   const std::byte* own_values = nullptr;  // which is there; nullptr: none is
   device::Outcome* outcome = nullptr;
-  bool adds = true;   // what came are differences, where there are references
+  bool adds = true;   // what came are differences, if there are references
   bool keeps = true;  // the result has come, all of it
   // These blocks alone, if there are any.
   int listed = 0;
@@ -151,19 +151,19 @@ class SlotWork {
   virtual bool seals() const = 0;
 
   // Encodes `from` into what lies after the slot's header; `bound`: with what its parameter is by
-  // then; `sealed`, where encodes seal: so that slot.
+  // then; `sealed`, if encodes seal: so that slot.
   virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                         device::Outcome* outcome, const BoundRecord* bound,
                         const ToSeal* sealed) = 0;
 
   // Comes after the encodes that the outcomes are of: writes the headers, and brings values out by
-  // the mailbox where a frame does not fit. Where one of `before` is an error, the values are those
+  // the mailbox if a frame does not fit. Where one of `before` is an error, the values are those
   // that were lost.
   virtual Status seal(std::span<const SealStep> steps, std::span<const device::Outcome> before) = 0;
 
   // Decodes a slot that holds a frame; then, after all slots of an exchange are opened, finishes
-  // each: takes what was spilled from the mailbox, or from `own`, where this rank has the values
-  // itself; makes the values NaN where there are none, and the reference kUnsoundReference. The
+  // each: takes what was spilled from the mailbox, or from `own`, if this rank has the values
+  // itself; makes the values NaN if there are none, and the reference kUnsoundReference. The
   // outcome's bytes are those that came spilled. Then reports, if `end` is given.
   virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
   virtual Status finish(std::span<const FinishStep> steps, const RunEnd* end) = 0;

@@ -49,7 +49,7 @@ struct Drawn {
   bool lists = false, in_place = false, verify = false, planned = false, root_decodes = false;
   int unable = -1;  // rank
   Mistake mistake = Mistake::kNone;
-  Spec spec;  // of the call or, where it names none, the communicator's
+  Spec spec;  // of the call or, if it names none, the communicator's
   bool names_codec = false;
   std::uint64_t count = 0;           // without lists
   std::vector<std::uint64_t> steps;  // block from sender to receiver, or of each rank

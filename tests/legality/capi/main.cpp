@@ -50,7 +50,7 @@ std::map<std::string, std::uint64_t> run(const std::vector<std::uint64_t>& seeds
   return counts;
 }
 
-// A feature that few programs have is not tested. 0 where all is well.
+// A feature that few programs have is not tested. 0 if all is well.
 int tell(const std::map<std::string, std::uint64_t>& counts, std::uint64_t seeds, bool all) {
   int rare = 0;
   for (const auto& [name, count] : counts) {

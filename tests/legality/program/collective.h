@@ -90,7 +90,7 @@ int call_collective(const Drawn& drawn, Arguments& arguments, MPI_Comm comm, MPI
 
 // The buffer begins with these elements of the reduction of the first ranks.
 void expect_reduced(const Drawn& drawn, Buffer& buffer, int elements, int first, int ranks);
-MPI_Op operation_of(const Drawn& drawn);  // to be freed where it is the program's own
+MPI_Op operation_of(const Drawn& drawn);  // to be freed if it is the program's own
 void free_operation(const Drawn& drawn, MPI_Op& op);
 
 }  // namespace legality

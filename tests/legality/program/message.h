@@ -75,7 +75,7 @@ void start_send(const Message& message, Side& side, MPI_Comm comm);
 void start_early(const Message& message, Side& side, MPI_Comm comm);
 void receive_late(const Message& message, Side& side, MPI_Comm comm);
 
-// Adds what the status says; false where it cannot be of `message`.
+// Adds what the status says; false if it cannot be of `message`.
 bool read_status(const Message& message, const Side& side, Record& record);
 
 }  // namespace legality

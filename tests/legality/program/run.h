@@ -52,7 +52,7 @@ Marks take_marks();
 void complain(const std::string& what);
 int complaints();
 
-// Ends the process where a call that must succeed does not.
+// Ends the process if a call that must succeed does not.
 void must(int code, const char* call);
 #define MUST(call) ::legality::must((call), #call)
 

@@ -67,7 +67,7 @@ struct Layout {
 // Any layout of the signature. With `plain` its base type alone; with `units` items of so many.
 Layout draw_layout(Random random, const Signature& signature, bool plain, int units = 0);
 
-// Units that an item may have where the signature is cut into items of one length.
+// Units that an item may have if the signature is cut into items of one length.
 int draw_units_of_item(Random& random, const Signature& signature);
 
 // `elements` of one base in any order, with gaps or without, committed.

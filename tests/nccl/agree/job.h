@@ -61,7 +61,7 @@ struct Rank {
 
 class Job {
  public:
-  // `of`: how many ranks the communicator has, where others play some of them; `nodes`: by what
+  // `of`: how many ranks the communicator has, if others play some of them; `nodes`: by what
   // each rank's node is known.
   explicit Job(int ranks, Options options = {}, int of = 0,
                const std::vector<std::uint64_t>& nodes = {})

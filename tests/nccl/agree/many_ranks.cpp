@@ -1,6 +1,6 @@
 // Many ranks start at once, in several processes, each a thread with a helper of its own over the
 // loopback: prints how long it takes until all know that all have the library, and how many
-// connections a rank then has at most. Fails where it takes longer than MOST seconds, or where a
+// connections a rank then has at most. Fails if it takes longer than MOST seconds, or if a
 // rank has more connections than the tree needs.
 //
 // agree_many RANKS PROCESSES MOST

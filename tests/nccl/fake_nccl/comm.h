@@ -26,7 +26,7 @@ struct ncclComm {
   fake_nccl::Segment* segment = nullptr;
   std::atomic<int> error{ncclSuccess};  // ncclInProgress while it is being made
   std::atomic<bool> given_up{false};
-  std::atomic<int> jobs{0};     // of threads of its own, where calls do not block
+  std::atomic<int> jobs{0};     // of threads of its own, if calls do not block
   fake_nccl::OwnSums own_sums;  // under the mutex
 
   // The calls on a communicator run in the order in which they were made, on whichever streams.
@@ -62,10 +62,10 @@ void begin_life(ncclComm_t comm);
 void end_life(ncclComm_t comm);
 bool is_alive(ncclComm_t comm);
 
-// The caller's error where the communicator has one.
+// The caller's error if the communicator has one.
 ncclResult_t usable(ncclComm_t comm);
 // The same for a call that moves data, or makes or ends communicators: on one that does not block
-// it fails for good where the call before has not been seen to succeed.
+// it fails for good if the call before has not been seen to succeed.
 ncclResult_t usable_now(ncclComm_t comm);
 
 }  // namespace fake_nccl

@@ -11,7 +11,7 @@
 namespace fake_nccl {
 namespace {
 
-// As NCCL has it: read in the call, refused where it is none or asks for what there is not.
+// As NCCL has it: read in the call, refused if it is none or asks for what there is not.
 bool take(const ncclCollConfig_t* config) {
   if (config == nullptr) return true;
   if (config->magic != 0xcafebeef) return false;

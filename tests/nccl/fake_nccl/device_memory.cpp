@@ -47,7 +47,7 @@ bool connect_with(const ncclComm* comm, int peer) {
 
 using fake_nccl::device;
 
-// As CUDA's; fails where nothing was said of a GPU.
+// As CUDA's; fails if nothing was said of a GPU.
 extern "C" __attribute__((visibility("default"))) int cudaMemGetInfo(std::size_t* left,
                                                                      std::size_t* whole) {
   const std::lock_guard lock(device().mutex);
@@ -57,7 +57,7 @@ extern "C" __attribute__((visibility("default"))) int cudaMemGetInfo(std::size_t
   return 0;
 }
 
-// The program takes so much, or gives it back where that is negative; no more than there is.
+// The program takes so much, or gives it back if that is negative; no more than there is.
 extern "C" __attribute__((visibility("default"))) void fakeGpuTake(long long bytes) {
   const std::lock_guard lock(device().mutex);
   const auto left = static_cast<long long>(device().left());

@@ -13,7 +13,7 @@ using cudaHostFn_t = void (*)(void*);
 int cudaStreamCreate(cudaStream_t* made);
 int cudaStreamDestroy(cudaStream_t stream);
 int cudaStreamSynchronize(cudaStream_t stream);
-// 0 where nothing is left to do, 600 (cudaErrorNotReady) otherwise.
+// 0 if nothing is left to do, 600 (cudaErrorNotReady) otherwise.
 int cudaStreamQuery(cudaStream_t stream);
 int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument);
 // Another one for each stream that was ever made.

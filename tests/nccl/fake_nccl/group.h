@@ -19,7 +19,7 @@ ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before
                     std::function<void()> after = {});
 
 // Making communicators waits for other ranks, those of the same group among them; so do other calls
-// of the host's. At once outside a group, where `of` blocks; else `of` is ncclInProgress.
+// of the host's. At once outside a group, if `of` blocks; else `of` is ncclInProgress.
 ncclResult_t submit_making(ncclComm_t of, std::function<ncclResult_t()> make);
 
 // Returns the error; inside a group the group's end will fail too.

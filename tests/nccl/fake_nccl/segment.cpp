@@ -58,7 +58,7 @@ std::size_t Ring::put(std::size_t size, const std::byte* from, std::size_t bytes
   const std::uint64_t room = size - (at - read.load(std::memory_order_acquire));
   const std::size_t put = std::min<std::size_t>(bytes_left, room);
   const std::size_t first = std::min(put, size - at % size);
-  // Not memcpy, which refuses a null pointer also where there is nothing to copy.
+  // Not memcpy, which refuses a null pointer also if there is nothing to copy.
   std::copy_n(from, first, bytes + at % size);
   std::copy_n(from + first, put - first, bytes);
   written.store(at + put, std::memory_order_release);

@@ -51,7 +51,7 @@ std::size_t ring_bytes(int ranks);
 Segment* join(const std::string& name, int rank, int ranks, const std::function<bool()>& given_up);
 void leave(Segment* segment, int ranks);
 
-// Waits of one rank for others: a few times by giving its processor to them, where they are few,
+// Waits of one rank for others: a few times by giving its processor to them, if they are few,
 // and then asleep.
 class Rest {
  public:

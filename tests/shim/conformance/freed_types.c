@@ -59,7 +59,7 @@ static MPI_Datatype inner, outer;
 
 static void* free_or_use(void* argument) {
   Worker* me = argument;
-  // Threads that spin for one another take seconds where other work has the processors. Both ends
+  // Threads that spin for one another take seconds if other work has the processors. Both ends
   // see both clocks' word, and so end with the same round.
   double end = MPI_Wtime() + kHandleSeconds;
   int over = 0;

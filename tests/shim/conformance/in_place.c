@@ -1,5 +1,5 @@
 // Receives that share a buffer, an array or nothing, and what the program frees before they end.
-// Where bytes are shared, which MPI does not allow and programs do, the messages agree on them.
+// If bytes are shared, which MPI does not allow and programs do, the messages agree on them.
 #include "conformance.h"
 
 enum { kCount = 600, kColumns = 12, kRows = 60 };

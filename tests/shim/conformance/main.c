@@ -103,7 +103,7 @@ static int run_case(const Family* family, const Case* one) {
   return total;
 }
 
-// 0 where the world is as the family wants it.
+// 0 if the world is as the family wants it.
 static int start_world(const Family* family, int* argc, char*** argv) {
   const int threads = family->needs & kThreadMultiple;
   int provided = MPI_THREAD_SINGLE;

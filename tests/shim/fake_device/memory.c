@@ -24,7 +24,7 @@ __attribute__((visibility("default"))) const FakeDeviceMemory* fake_device_memor
   const int file = memfd_create("fake device", 0);
   if (file < 0 || ftruncate(file, (off_t)memory.bytes) != 0) abort();
   memory.mirror = map(file, PROT_READ | PROT_WRITE);
-  // A GPU-aware MPI would reach it, and so does the MPI where a test pretends that it is one.
+  // A GPU-aware MPI would reach it, and so does the MPI if a test pretends that it is one.
   const char* reachable = getenv("FAKE_DEVICE_REACHABLE");
   memory.device = map(file, reachable != NULL ? PROT_READ | PROT_WRITE : PROT_NONE);
   close(file);

@@ -8,7 +8,7 @@ from ..addresses import INTERFACE
 
 NCCL = {
     "NCCL_SOCKET_IFNAME": INTERFACE,
-    # InfiniBand, where the machine has it, is no part of a lab's network.
+    # InfiniBand, if the machine has it, is no part of a lab's network.
     "NCCL_NET": "Socket",
 }
 
