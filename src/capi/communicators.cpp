@@ -240,7 +240,7 @@ tw_status tw_comm_settle(tw_comm* comm) {
   return guarded([&] {
     if (!is_open(comm)) return misuse("tw_comm_settle: null pointer, or destroyed");
     const Turn turn(*comm);
-    return turn ? report(comm->communicator->settle()) : two_threads();
+    return turn ? report(comm->communicator->learn_costs()) : two_threads();
   });
 }
 

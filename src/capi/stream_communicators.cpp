@@ -40,9 +40,9 @@ codec::Spec automatic() {
   return spec;
 }
 
-SlotTrial trial_of(std::uint32_t flags) {
-  if ((flags & TW_STREAM_TRIAL_RESULT) != 0) return SlotTrial::kResult;
-  return (flags & TW_STREAM_TRIAL) != 0 ? SlotTrial::kFirst : SlotTrial::kNone;
+SampleEncode sample_of(std::uint32_t flags) {
+  if ((flags & TW_STREAM_TRIAL_RESULT) != 0) return SampleEncode::kResult;
+  return (flags & TW_STREAM_TRIAL) != 0 ? SampleEncode::kFirst : SampleEncode::kNone;
 }
 
 bool known(const tw_stream_plan_options& from) {
@@ -62,7 +62,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.count = from.count;
   call.capacity = {from.capacity[0], from.capacity[1]};
   call.way = static_cast<SlotWay>(from.way);
-  call.trial = trial_of(from.flags);
+  call.sample = sample_of(from.flags);
   call.scale = from.scale == 0 ? 1 : from.scale;
   call.premultiplied = (from.flags & TW_STREAM_PREMULTIPLIED) != 0;
   call.rounds = (from.flags & TW_STREAM_ROUNDS) != 0;

@@ -60,7 +60,7 @@ double share_of(double interface_bytes_per_second, int ranks) {
 bool LinkEstimate::is_whole() const {
   if (open_.bytes >= kManyBytes) return true;
   return open_.bytes >= kLeastBytes &&
-         open_.busy_seconds >= (is_settled_ ? kWindowSeconds : kShortSeconds);
+         open_.busy_seconds >= (is_confirmed_ ? kWindowSeconds : kShortSeconds);
 }
 
 bool LinkEstimate::is_faster() const {
@@ -113,7 +113,7 @@ void LinkEstimate::take(const Delivered& window) {
     sum.busy_seconds += each.busy_seconds;
   }
   if (rate_.source != RateSource::kMeasured && agreeing < kConfirmed) return;
-  is_settled_ = agree(window, best);
+  is_confirmed_ = agree(window, best);
   rate_ = {rate_of(sum), RateSource::kMeasured};
 }
 

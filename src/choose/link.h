@@ -63,7 +63,7 @@ class LinkEstimate {
   const Delivered& believed() const;
 
   LinkRate rate_;
-  bool is_settled_ = false;  // the newest window agrees with what is believed
+  bool is_confirmed_ = false;  // the newest window agrees with what is believed
   Delivered open_;
   Delivered lately_;
   std::array<Delivered, kWindows> last_{};  // the newest first

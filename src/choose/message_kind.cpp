@@ -42,7 +42,7 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   if (last_turn_.is_in_round) note_cost();
   if (last_turn_.is_in_round && is_timed && (went_raw || went_coded)) add_time(went_coded);
   changed_.pass(last_took_);
-  note_settled(is_timed && !last_turn_.is_in_round && (codes_ ? went_coded : went_raw));
+  note_usual(is_timed && !last_turn_.is_in_round && (codes_ ? went_coded : went_raw));
   count_frames();
 }
 
@@ -51,13 +51,13 @@ void MessageKind::add_time(bool is_coded) {
 }
 
 // As many steps count as one as in a timing round.
-void MessageKind::note_settled(bool is_usual) {
-  if (!is_usual) settled_ = {};
+void MessageKind::note_usual(bool is_usual) {
+  if (!is_usual) usual_ = {};
   if (!is_usual) return;
-  settled_.add(last_took_);
-  if (settled_.number() < static_cast<double>(lag_.steps())) return;
-  changed_.note(settled_.mean());
-  settled_ = {};
+  usual_.add(last_took_);
+  if (usual_.number() < static_cast<double>(lag_.steps())) return;
+  changed_.note(usual_.mean());
+  usual_ = {};
 }
 
 void MessageKind::note_cost() {

@@ -71,7 +71,7 @@ class MessageKind {
  private:
   void note_time(std::uint64_t nanoseconds);
   void add_time(bool is_coded);
-  void note_settled(bool is_usual);
+  void note_usual(bool is_usual);
   void note_cost();
   bool has_shifted(const Foreseen& foreseen) const;
   void forget_times(const Foreseen& foreseen);
@@ -113,7 +113,7 @@ class MessageKind {
   MessageTurn last_turn_, before_;  // the step's, and that of the step before
   BothWays times_;                  // of late timing rounds
   ChangedTimes changed_;
-  WayTimes settled_;               // steps between timing rounds that count as one
+  WayTimes usual_;                 // steps between timing rounds that count as one
   double steps_ = 0, frames_ = 0;  // steps with frames, and these
 };
 

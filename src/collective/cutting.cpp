@@ -56,7 +56,7 @@ Block Cutter::part(std::uint64_t count, std::uint32_t index, std::uint32_t parts
     return std::min((part * least + std::min(part, more)) * box_rows, rows);
   };
   Block block = cut(shape, rows_before(index), rows_before(index + 1) - rows_before(index));
-  block.plain = !wanted.ok();
+  block.is_raw = !wanted.ok();
   return block;
 }
 

@@ -16,7 +16,7 @@ struct Block {
   std::uint64_t row_values = 1;      // along the slowest axis
   std::uint64_t rows_per_piece = 1;  // of all pieces but the last
   std::uint32_t pieces = 0;
-  bool plain = false;  // a lossy codec would not get the shape that it was given: stays raw
+  bool is_raw = false;  // a lossy codec would not get the shape that it was given: stays raw
 
   std::uint64_t rows() const { return shape.extent[0]; }
   std::uint64_t values() const { return rows() * row_values; }

@@ -63,8 +63,8 @@ Result<Packet> Engine::encode_delta(const std::byte* values, const Shape& shape,
   const auto frame = code(spare_, shape, slot.subspan(frame::kDeltaBytes));
   if (!frame.ok()) return frame.status();
   const std::uint64_t length = frame::kDeltaBytes + *frame;
-  const double plain = settings_->reference->plain_share * static_cast<double>(raw);
-  if (length >= raw || static_cast<double>(length) >= plain) {
+  const double ordinary = settings_->reference->ordinary_share * static_cast<double>(raw);
+  if (length >= raw || static_cast<double>(length) >= ordinary) {
     return {StatusCode::kDeclined, "the difference is no shorter"};
   }
   frame::pack_delta({reference.number, checksum({reference.values, raw})}, settings_->mark,

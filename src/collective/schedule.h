@@ -48,7 +48,7 @@ struct Step {
   std::uint32_t slot = 0;     // which packet
   std::uint32_t scratch = 0;  // which one, if an area is kScratch
   std::int32_t peer = -1;
-  bool plain = false;  // kEncode: never coded
+  bool is_raw = false;  // kEncode: never coded
 };
 
 // Blocks are numbered as follows; a rank touches those alone that it has:

@@ -22,7 +22,7 @@ void stage_values(Schedule& schedule) {
     const std::uint32_t slot = schedule.slots + turn;
     if (step.action == Action::kSendValues) {
       staged.push_back(encode(step.block, step.from, slot, step.scratch));
-      staged.back().plain = true;
+      staged.back().is_raw = true;
       staged.push_back(send(step.block, slot, step.peer));
     } else if (step.action == Action::kReceiveValues) {
       staged.push_back(receive(step.block, slot, step.peer));

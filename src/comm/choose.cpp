@@ -74,7 +74,7 @@ void Communicator::want_cost(const Call& call) {
   costs_.want(call, device.ok() ? *device : -1);
 }
 
-Status Communicator::settle() {
+Status Communicator::learn_costs() {
   if (broken_) return gone();
   for (const Wanted& wanted : costs_.take_wanted()) {
     // Whether it may be compressed was asked with its lists, which are no longer there.

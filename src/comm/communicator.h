@@ -82,14 +82,14 @@ class Communicator {
   // another one is in run().
   Result<Choice> choose(const Call& call) const;
 
-  // Has settle() learn the call's cost, if it is missing. Local; any thread.
+  // Has learn_costs() learn the call's cost, if it is missing. Local; any thread.
   void want_cost(const Call& call);
 
   // Collective: what was wanted is learned, in the order in which it was wanted.
-  Status settle();
+  Status learn_costs();
 
   // Takes what another communicator of the same ranks has learned, which holds here too. Local.
-  void take_costs_of(const Communicator& other) { costs_.take_over(other.costs_); }
+  void take_costs_of(const Communicator& other) { costs_.adopt(other.costs_); }
 
   // By which calls from here on are planned: the same on all ranks, between the same calls. Local.
   void set_link(double bytes_per_second) { options_.link_bytes_per_second = bytes_per_second; }
@@ -141,7 +141,7 @@ class Communicator {
 
   struct Foreseen {
     std::uint32_t gain = 0;
-    double plain_share = 1;
+    double ordinary_share = 1;
   };
   // This rank's proposal for its block.
   struct Proposal {

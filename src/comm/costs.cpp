@@ -41,7 +41,7 @@ std::vector<Wanted> Costs::take_wanted() {
   return std::exchange(wanted_, {});
 }
 
-void Costs::take_over(const Costs& other) {
+void Costs::adopt(const Costs& other) {
   if (this == &other) return;
   const std::scoped_lock lock(mutex_, other.mutex_);
   for (const Known& one : other.known_) {

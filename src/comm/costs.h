@@ -27,7 +27,7 @@ class Costs {
   std::vector<Wanted> take_wanted();
 
   // Takes what another communicator of the same ranks has agreed on and this one has not.
-  void take_over(const Costs& other);
+  void adopt(const Costs& other);
 
  private:
   struct Known {

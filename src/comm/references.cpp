@@ -129,8 +129,8 @@ Communicator::Foreseen Communicator::foresee(const Call& call, const History::En
   const auto difference =
       message::foreseen_share(call.spec, piece, *room, settings_.terms.least_ratio);
   if (!plain.ok() || !difference.ok()) return foreseen;
-  foreseen.plain_share = *plain;
-  foreseen.gain = plan::reference_gain({.plain_share = *plain,
+  foreseen.ordinary_share = *plain;
+  foreseen.gain = plan::reference_gain({.ordinary_share = *plain,
                                         .difference_share = *difference,
                                         .link_bytes_per_second = options_.link_bytes_per_second,
                                         .seconds_per_byte = reference_seconds_});
@@ -171,7 +171,7 @@ void Communicator::refer_to(const Call& call, std::uint64_t number, Proposal& pr
   reference_ = {.number = number,
                 .values = entry->values(),
                 .first_byte = first_byte_,
-                .plain_share = proposal.foreseen.plain_share};
+                .ordinary_share = proposal.foreseen.ordinary_share};
   if (proposal.foreseen.gain > 0) reference_.sends_block = proposal.block;
   if (rank() == 0 && !std::exchange(told_, true)) {
     log(LogLevel::kPlan, "references: the first call that is coded against an earlier result; " +

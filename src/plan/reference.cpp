@@ -14,7 +14,7 @@ constexpr double kLeastShare = 1.0 / 64;
 
 std::uint32_t reference_gain(const ReferenceFacts& facts) {
   const DefaultFloatMode mode;
-  const double plain = std::min(facts.plain_share, 1.0);
+  const double plain = std::min(facts.ordinary_share, 1.0);
   const double saved = plain - facts.difference_share;
   // A result that is not a number must not count as a win.
   if (!(saved >= kLeastShare)) return 0;

@@ -6,7 +6,7 @@
 namespace thinwire::plan {
 
 struct ReferenceFacts {
-  double plain_share = 1;            // of a byte, what ordinary coding leaves
+  double ordinary_share = 1;         // of a byte, what ordinary coding leaves
   double difference_share = 1;       // and what coding the difference leaves
   double link_bytes_per_second = 0;  // 0: not stated, what is smaller is taken to win
   double seconds_per_byte = 0;       // for differences on both ends and for keeping the result

@@ -29,7 +29,7 @@ plan::Reason reason_of(const Communicator& comm, const Call& call) {
   return choice.ok() ? choice->reason : plan::Reason::kOff;
 }
 
-TEST(Costs, ArePlannedWithWhenTheyAreSettled) {
+TEST(Costs, ArePlannedWithWhenTheyAreLearned) {
   for (const int size : {2, 3, 4}) {
     for (const double link : {kSlow, kFast}) {
       run_ranks(size, options_of(link), [&](Communicator& comm) {
@@ -42,7 +42,7 @@ TEST(Costs, ArePlannedWithWhenTheyAreSettled) {
         comm.want_cost(narrow);
         comm.want_cost(wide);
         EXPECT_EQ(reason_of(comm, wide), plan::Reason::kCostUnknown);
-        ASSERT_TRUE(comm.settle().ok());
+        ASSERT_TRUE(comm.learn_costs().ok());
         EXPECT_EQ(reason_of(comm, narrow), pays);
         EXPECT_EQ(reason_of(comm, wide), pays);
       });
@@ -50,8 +50,8 @@ TEST(Costs, ArePlannedWithWhenTheyAreSettled) {
   }
 }
 
-// A rank's message to itself says nothing of the others, who settle with it.
-TEST(Costs, OfCallsWithListsAreSettled) {
+// A rank's message to itself says nothing of the others, who learn costs with it.
+TEST(Costs, OfCallsWithListsAreLearned) {
   run_ranks(3, options_of(kSlow), [](Communicator& comm) {
     std::vector<std::uint64_t> counts(3, 10'000), places(3);
     counts[static_cast<std::size_t>(comm.rank())] = 0;
@@ -62,7 +62,7 @@ TEST(Costs, OfCallsWithListsAreSettled) {
     call.send_counts = call.receive_counts = counts.data();
     call.send_displacements = call.receive_displacements = places.data();
     comm.want_cost(call);
-    ASSERT_TRUE(comm.settle().ok());
+    ASSERT_TRUE(comm.learn_costs().ok());
     EXPECT_EQ(reason_of(comm, call), plan::Reason::kCompress);
   });
 }
@@ -74,7 +74,7 @@ TEST(Costs, AreTheSameOnAllRanks) {
     std::vector<std::byte> values(1 << 16);
     const Call call = call_of(comm, Dtype::kF32, values);
     comm.want_cost(call);
-    ASSERT_TRUE(comm.settle().ok());
+    ASSERT_TRUE(comm.learn_costs().ok());
     const auto choice = comm.choose(call);
     ASSERT_TRUE(choice.ok());
     seconds[static_cast<std::size_t>(comm.rank())] = choice->seconds;
@@ -92,7 +92,7 @@ TEST(Costs, AreNotLearnedByARunAsAgreed) {
     ASSERT_TRUE(comm.run(call, report).ok());
     EXPECT_EQ(report.choice.reason, plan::Reason::kCostUnknown);
     EXPECT_EQ(reason_of(comm, call), plan::Reason::kCostUnknown);
-    ASSERT_TRUE(comm.settle().ok());  // nobody wanted any
+    ASSERT_TRUE(comm.learn_costs().ok());  // nobody wanted any
     EXPECT_EQ(reason_of(comm, call), plan::Reason::kCostUnknown);
     call.as_agreed = false;
     ASSERT_TRUE(comm.run(call, report).ok());
@@ -131,7 +131,7 @@ TEST(Costs, OfACommunicatorHoldOnAnotherOfTheSameRanks) {
     (*made)->want_cost(call);
     second.take_costs_of(**made);
     EXPECT_EQ(reason_of(second, call), plan::Reason::kCostUnknown);
-    ASSERT_TRUE((*made)->settle().ok());
+    ASSERT_TRUE((*made)->learn_costs().ok());
     second.take_costs_of(**made);
     const auto first_choice = (*made)->choose(call);
     const auto second_choice = second.choose(call);

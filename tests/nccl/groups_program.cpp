@@ -21,7 +21,7 @@ std::atomic<int> failures{0};
 constexpr std::size_t kCount = 9000;
 
 void check(ncclResult_t result, const char* what) {
-  if (ranks::settled(result) == ncclSuccess) return;
+  if (ranks::final_result(result) == ncclSuccess) return;
   std::fprintf(stderr, "%s has failed\n", what);
   ++failures;
 }

@@ -14,7 +14,7 @@ enum Dtype : std::uint8_t { kBytes, kF32, kF64, kBf16 = 4 };
 
 struct Offers final : agree::Channel {
   agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
-  void settle(std::uint64_t) override {}
+  void confirm(std::uint64_t) override {}
   void offer(std::uint64_t, agree::Offer offer) override { made.push_back(offer); }
   std::vector<agree::Offer> made;
 };

@@ -74,12 +74,12 @@ class Run {
   void go() {
     for (std::uint64_t call = 0; call < calls_ && failures == 0; ++call) {
       one(places_[call % kAhead], call);
-      if (call % kAhead == kAhead - 1) settle();
+      if (call % kAhead == kAhead - 1) check_all();
       if (own_() % 4096 == 0) std::this_thread::sleep_for(std::chrono::microseconds(own_() % 3000));
       if (call + 1 == calls_ / 10) note(0);
       if (call + 1 == calls_ / 2) note(1);
     }
-    settle();
+    check_all();
     note(2);
   }
 
@@ -115,7 +115,7 @@ class Run {
     order_[call % kAhead] = backwards_;
   }
 
-  void settle() {
+  void check_all() {
     for (const cudaStream_t each : streams_) cudaStreamSynchronize(each);
     for (std::size_t index = 0; index < kAhead; ++index) {
       Place& place = places_[index];
@@ -142,7 +142,7 @@ class Run {
 
   void note(int which) {
     if (self_.rank != 0) return;
-    settle();
+    check_all();
     at_[which] = memory_now();
     std::fprintf(stderr, "%s of the calls: %zu KiB resident, %zu KiB allocated\n",
                  which == 0   ? "a tenth"

@@ -63,7 +63,7 @@ class Sums {
   }
   void agree(int calls) {
     for (int call = 0; call < calls; ++call) {
-      const ncclResult_t made = ranks::settled(add(kLarge, call % 50));
+      const ncclResult_t made = ranks::final_result(add(kLarge, call % 50));
       expect(made == ncclSuccess, "a call", self_.rank, call);
       check(call);
     }
@@ -142,10 +142,10 @@ void run_finalize(ranks::Rank& self, const std::string& mode) {
     }
     if (mode == "simulated") {
       ncclSimInfo_t info{sizeof(ncclSimInfo_t), 0x74685283, 22809, 0};
-      expect(ranks::settled(ncclGroupSimulateEnd(&info)) == ncclSuccess, "simulated", self.rank,
-             round);
+      expect(ranks::final_result(ncclGroupSimulateEnd(&info)) == ncclSuccess, "simulated",
+             self.rank, round);
     } else {
-      expect(ranks::settled(ncclGroupEnd()) == ncclSuccess, "a group", self.rank, round);
+      expect(ranks::final_result(ncclGroupEnd()) == ncclSuccess, "a group", self.rank, round);
       own.check(round);
       of_all.check(round);
     }

@@ -13,7 +13,7 @@ int main() {
     const ncclResult_t split =
         ncclCommSplit(self.comm, takes_part ? 0 : kNoColor, 0, place, nullptr);
     if (!takes_part) *place = reinterpret_cast<ncclComm_t>(std::uintptr_t{16});
-    const ncclResult_t state = ranks::settled(split == ncclSuccess ? ncclInProgress : split);
+    const ncclResult_t state = ranks::final_result(split == ncclSuccess ? ncclInProgress : split);
     if (state != ncclSuccess) std::printf("rank %d: %d\n", self.rank, state);
     // So that it is counted.
     ncclAllGather(nullptr, nullptr, 0, ncclFloat32, self.comm, self.stream);

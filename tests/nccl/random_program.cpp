@@ -26,7 +26,7 @@ std::atomic<int> failures{0};
 enum Kind { kAllReduce, kReduce, kReduceScatter, kAllGather, kBroadcast, kKinds };
 
 void expect_success(int line, ncclResult_t got) {
-  const ncclResult_t result = ranks::settled(got);
+  const ncclResult_t result = ranks::final_result(got);
   if (result == ncclSuccess) return;
   std::fprintf(stderr, "line %d: a call has returned %d\n", line, result);
   ++failures;
@@ -74,7 +74,7 @@ class Program {
   }
 
   ~Program() {
-    settle();
+    check_all();
     ncclCommDestroy(comms_[1]);
     ncclCommDestroy(comms_[2]);
     for (cudaStream_t each : streams_) cudaStreamDestroy(each);
@@ -95,9 +95,9 @@ class Program {
       } else if (step < 95) {
         if (own_() % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(own_() % 5));
       } else {
-        settle();
+        check_all();
       }
-      if (under_way_.size() > 60) settle();
+      if (under_way_.size() > 60) check_all();
     }
   }
 
@@ -331,7 +331,7 @@ class Program {
     }
   }
 
-  void settle() {
+  void check_all() {
     for (cudaStream_t each : streams_) cudaStreamSynchronize(each);
     for (const auto& each : under_way_) {
       if (each->expected == world::read(each->result, each->expected.size())) continue;

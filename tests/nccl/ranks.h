@@ -44,7 +44,7 @@ inline ncclResult_t state_of(ncclComm_t comm) {
 
 // The final result of a call: if calls do not block, after all communicators of this thread have
 // reported theirs.
-inline ncclResult_t settled(ncclResult_t result) {
+inline ncclResult_t final_result(ncclResult_t result) {
   if (result != ncclInProgress) return result;
   result = ncclSuccess;
   for (const ncclComm_t each : comms_of_thread()) {

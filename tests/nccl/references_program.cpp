@@ -67,11 +67,11 @@ void enqueue(ranks::Rank& self, std::vector<Layer>& layers, const cudaStream_t (
     layer.own = layer.of[static_cast<std::size_t>(self.rank)].bytes();
     world::write_in_order(layer.send, layer.own, stream);
     if (at % 3 == 0) ncclGroupStart();
-    ranks::settled(
+    ranks::final_result(
         ncclAllGather(layer.send, layer.gathered, kCount, ncclBfloat16, self.comm, stream));
-    ranks::settled(
+    ranks::final_result(
         ncclBroadcast(layer.send, layer.given, kCount, ncclBfloat16, root, self.comm, stream));
-    if (at % 3 == 0) ranks::settled(ncclGroupEnd());
+    if (at % 3 == 0) ranks::final_result(ncclGroupEnd());
   }
 }
 

@@ -24,7 +24,7 @@ constexpr int kRanks = 2;
 }
 
 void take(ncclResult_t result) {
-  if (ranks::settled(result) != ncclSuccess) end("refused", 0);
+  if (ranks::final_result(result) != ncclSuccess) end("refused", 0);
 }
 
 float value(int rank, int call, std::size_t at) {

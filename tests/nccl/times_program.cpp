@@ -41,7 +41,7 @@ void exchange(ranks::Rank& self, int first, int step) {
   ncclGroupStart();
   ncclSend(mine.data(), kCount, ncclFloat32, next, self.comm, self.stream);
   ncclRecv(came.data(), kCount, ncclFloat32, before, self.comm, self.stream);
-  expect(ranks::settled(ncclGroupEnd()) == ncclSuccess, "messages", step);
+  expect(ranks::final_result(ncclGroupEnd()) == ncclSuccess, "messages", step);
   self.synchronize();
   for (std::size_t at = 0; at < kCount; at += 61) {
     if (came[at] != value(before, step, at)) return expect(false, "what came", step);
@@ -53,7 +53,7 @@ void gather(ranks::Rank& self, int step) {
   for (std::size_t at = 0; at < kCount; ++at) mine[at] = value(self.rank, step, at);
   const ncclResult_t result =
       ncclAllGather(mine.data(), all.data(), kCount, ncclFloat32, self.comm, self.stream);
-  expect(ranks::settled(result) == ncclSuccess, "AllGather", step);
+  expect(ranks::final_result(result) == ncclSuccess, "AllGather", step);
   self.synchronize();
   for (std::size_t at = 0; at < all.size(); at += 61) {
     const int rank = static_cast<int>(at / kCount);

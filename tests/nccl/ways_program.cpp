@@ -65,7 +65,7 @@ class Life {
     world::write(mine_, values.data(), kBytes);
   }
   ncclResult_t gather() { return ncclAllGather(mine_, all_, kCount, ncclFloat32, comm_, stream_); }
-  ncclResult_t settled(ncclResult_t result) const {
+  ncclResult_t final_result(ncclResult_t result) const {
     return result == ncclInProgress ? ranks::state_of(comm_) : result;
   }
   bool holds(bool noise) const {
@@ -83,7 +83,7 @@ class Life {
   void agree(std::mt19937& random) {
     std::this_thread::sleep_for(std::chrono::milliseconds(15));  // ranks find each other
     for (int call = 0; call < kCalls; ++call) {
-      expect(settled(gather()) == ncclSuccess, "a call");
+      expect(final_result(gather()) == ncclSuccess, "a call");
       if (random() % 64 == 0) pause_up_to(random, 500);
       if (call % 16 == 0) cudaStreamSynchronize(stream_);
     }
@@ -98,7 +98,7 @@ class Life {
       const ncclResult_t result = gather();
       // Sometimes the end comes while it is in progress.
       if (call + 1 == calls && random() % 2 == 0) return;
-      if (settled(result) != ncclSuccess) return;  // another rank has aborted
+      if (final_result(result) != ncclSuccess) return;  // another rank has aborted
     }
   }
 
@@ -137,13 +137,13 @@ void abort_from_a_thread(Life& life, cudaStream_t stream, std::mt19937& random) 
 
 void end_in_order(Life& life, cudaStream_t stream, unsigned way, bool noise) {
   for (int call = 0; call < 5; ++call) {
-    expect(life.settled(life.gather()) == ncclSuccess, "a call before the end");
+    expect(life.final_result(life.gather()) == ncclSuccess, "a call before the end");
   }
   if (way == 0) {
-    expect(life.settled(ncclCommFinalize(life.comm())) == ncclSuccess, "ncclCommFinalize");
+    expect(life.final_result(ncclCommFinalize(life.comm())) == ncclSuccess, "ncclCommFinalize");
   } else if (way == 1) {
     cudaStreamSynchronize(stream);
-    expect(life.settled(ncclCommRevoke(life.comm(), 0)) == ncclSuccess, "ncclCommRevoke");
+    expect(life.final_result(ncclCommRevoke(life.comm(), 0)) == ncclSuccess, "ncclCommRevoke");
     expect(life.gather() != ncclSuccess, "a call behind ncclCommRevoke");
   }
   expect(ncclCommDestroy(life.comm()) == ncclSuccess, "ncclCommDestroy");
@@ -223,7 +223,7 @@ void be_killed(ranks::Rank& self, unsigned seed) {
     });
   }
   for (int call = 0; call < 60; ++call) {
-    if (life.settled(life.gather()) != ncclSuccess) break;
+    if (life.final_result(life.gather()) != ncclSuccess) break;
   }
   if (self.rank == 2) pause();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Reference, PaysByWhatTheLinkSaves) {
   // Half a byte saved on 1 Gbit/s is 4 ns.
-  ReferenceFacts facts{.plain_share = 0.7,
+  ReferenceFacts facts{.ordinary_share = 0.7,
                        .difference_share = 0.2,
                        .link_bytes_per_second = 1.25e8,
                        .seconds_per_byte = 3.9e-9};
@@ -27,7 +27,7 @@ TEST(Reference, PaysByWhatTheLinkSaves) {
 
 TEST(Reference, NeverWhereItIsNoSmallerOrNotKnown) {
   ReferenceFacts facts{
-      .plain_share = 0.5, .difference_share = 0.495, .link_bytes_per_second = 1.25e9};
+      .ordinary_share = 0.5, .difference_share = 0.495, .link_bytes_per_second = 1.25e9};
   EXPECT_EQ(reference_gain(facts), 0u) << "within what a sample may be wrong by";
   facts.difference_share = 0.9;
   EXPECT_EQ(reference_gain(facts), 0u);
@@ -38,9 +38,9 @@ TEST(Reference, NeverWhereItIsNoSmallerOrNotKnown) {
   facts.seconds_per_byte = NAN;
   EXPECT_EQ(reference_gain(facts), 0u);
   // Data that grow under ordinary coding go raw.
-  facts = {.plain_share = 1.2, .difference_share = 1.1};
+  facts = {.ordinary_share = 1.2, .difference_share = 1.1};
   EXPECT_EQ(reference_gain(facts), 0u);
-  facts = {.plain_share = 1, .difference_share = 0};
+  facts = {.ordinary_share = 1, .difference_share = 0};
   EXPECT_EQ(reference_gain(facts), kMostGain);
 }
 

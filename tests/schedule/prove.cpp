@@ -112,7 +112,7 @@ class Machine {
 
   void fill_slot(const Happening& happening) {
     Value value = use(values_[happening.from], happening);
-    if (!happening.step->plain) {
+    if (!happening.step->is_raw) {
       ++value.codings;
       value.bits = collective_.equal_packets ? mix(value.bits ^ 1) : next_bits_++;
     }

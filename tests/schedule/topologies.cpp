@@ -34,7 +34,7 @@ std::set<int> roots_of(const Row& row, int size) {
   return roots;
 }
 
-Trial trial_of(int size, int root) {
+Trial sample_of(int size, int root) {
   Trial trial;
   trial.topology.size = size;
   trial.topology.root = root;
@@ -59,7 +59,7 @@ Trial on_nodes(Trial trial, const NodeMap& map) {
 std::vector<Trial> trials_of(const Row& row, int size) {
   std::vector<Trial> trials;
   for (const int root : roots_of(row, size)) {
-    const Trial flat = trial_of(size, root);
+    const Trial flat = sample_of(size, root);
     if (row.coding != Coding::kTwoLevel) {
       trials.push_back(flat);
       continue;

@@ -94,7 +94,7 @@ class Channel {
   virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
   // Numbers below it are not asked for again; those from it on may be, as of a group that was only
   // simulated.
-  virtual void settle(std::uint64_t call) = 0;
+  virtual void confirm(std::uint64_t call) = 0;
 
   // This rank's measure of a kind; a later one takes the place of the earlier. After all ranks have
   // offered, of a pair both ends, decide() is committed for calls that no rank has come to.

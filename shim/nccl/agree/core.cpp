@@ -61,7 +61,7 @@ void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank
   if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
   const Secret secret = of->secret();
   // The child may have ended before its parent knows.
-  of->when_settled([=, this](const std::vector<Address>& first, const std::string& why) {
+  of->when_known([=, this](const std::vector<Address>& first, const std::string& why) {
     Member* const child = member(id);
     if (child == nullptr) return;
     if (first.empty()) return child->become_raw(why);
@@ -77,7 +77,7 @@ std::optional<Stamp> Core::stamp_of_part(std::uint64_t parent, std::uint64_t spl
   Member* const of = member(parent);
   if (of == nullptr || !of->is_ready()) return std::nullopt;
   std::optional<Stamp> made;
-  of->when_settled([&](const std::vector<Address>& first, const std::string&) {
+  of->when_known([&](const std::vector<Address>& first, const std::string&) {
     made = Stamp{derive(of->secret(), split, color), first.front()};
   });
   return made;

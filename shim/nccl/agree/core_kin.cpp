@@ -61,7 +61,7 @@ void Core::leave_out(std::uint64_t parent, std::uint64_t split) {
   Member* const whole = of == nullptr ? nullptr : member(of->whole());
   if (whole == nullptr) return;
   const std::uint64_t name = mix_of(of->family(), split, 0);
-  whole->when_settled([whole, name](const std::vector<Address>& first, const std::string&) {
+  whole->when_known([whole, name](const std::vector<Address>& first, const std::string&) {
     Kin none;
     none.split = name;
     none.from = static_cast<std::uint32_t>(whole->rank());

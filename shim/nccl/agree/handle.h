@@ -43,7 +43,7 @@ class Handle final : public Communicator {
     Answer value(std::uint64_t call, std::uint64_t key) override {
       return handle.shared_->collectives.value(call, key);
     }
-    void settle(std::uint64_t call) override { handle.shared_->collectives.settle(call); }
+    void confirm(std::uint64_t call) override { handle.shared_->collectives.confirm(call); }
     void offer(std::uint64_t key, Offer offer) override;
     Handle& handle;
   };
@@ -51,7 +51,7 @@ class Handle final : public Communicator {
     PairEnd(Handle& of, int of_rank, bool out)
         : handle(of), ledger(of.shared_->pair(of_rank, out)), rank(of_rank), outgoing(out) {}
     Answer value(std::uint64_t call, std::uint64_t key) override { return ledger.value(call, key); }
-    void settle(std::uint64_t call) override { ledger.settle(call); }
+    void confirm(std::uint64_t call) override { ledger.confirm(call); }
     void offer(std::uint64_t key, Offer offer) override;
     Handle& handle;
     Ledger& ledger;

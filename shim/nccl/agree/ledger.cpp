@@ -26,7 +26,7 @@ Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
     if (call >= found->limit.load()) return {outcome(), {}};
   }
   const Value value = value_at(*found, call);
-  forget_steps(*found, settled_);
+  forget_steps(*found, confirmed_);
   // Raw calls go on when a rank has gone: NCCL itself says what becomes of them.
   return {value.capacity == 0 ? Outcome::kKnown : outcome(), value};
 }
@@ -71,9 +71,9 @@ Value Ledger::value_at(const Kind& found, std::uint64_t call) {
 }
 
 // Those before the one that holds where the host has come to.
-void Ledger::forget_steps(Kind& of, std::uint64_t settled) {
+void Ledger::forget_steps(Kind& of, std::uint64_t confirmed) {
   Step* step = of.steps.load(std::memory_order_acquire);
-  while (step != nullptr && step->from > settled) step = step->before;
+  while (step != nullptr && step->from > confirmed) step = step->before;
   if (step == nullptr || step->before == nullptr) return;
   of.count -= delete_all(std::exchange(step->before, nullptr));
 }

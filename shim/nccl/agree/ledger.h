@@ -18,7 +18,7 @@ class Ledger {
 
   // For the host, as Channel has it.
   Answer value(std::uint64_t call, std::uint64_t key);
-  void settle(std::uint64_t call) { settled_ = call; }
+  void confirm(std::uint64_t call) { confirmed_ = call; }
   // Whether it would wait.
   bool waits(std::uint64_t call, std::uint64_t key) const {
     const Kind* const found = find(key);
@@ -58,7 +58,7 @@ class Ledger {
   Kind& made(std::uint64_t key);
   Outcome outcome() const;
   static Value value_at(const Kind& found, std::uint64_t call);
-  static void forget_steps(Kind& of, std::uint64_t settled);
+  static void forget_steps(Kind& of, std::uint64_t confirmed);
   static std::size_t delete_all(Step* first);
 
   static constexpr unsigned kBucketBits = 6;
@@ -68,7 +68,7 @@ class Ledger {
   Gate& gate_;
   std::atomic<Outcome> ended_{Outcome::kKnown};
   std::atomic<std::uint64_t> reached_{0};
-  std::uint64_t settled_ = 0;  // of the host
+  std::uint64_t confirmed_ = 0;  // of the host
   std::array<std::atomic<Kind*>, 1U << kBucketBits> buckets_{};
 };
 

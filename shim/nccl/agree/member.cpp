@@ -117,7 +117,7 @@ void Member::become_ready() {
   way.children = tree_->children();
   rounds_.start(std::move(way));
   say_kin();
-  settled(first(), "");
+  tell_waiting(first(), "");
   if (closed_ && related_.empty()) leave();
 }
 
@@ -142,11 +142,11 @@ void Member::become_raw(const std::string& why) {
   if (registration_) core_.loop().bury(std::move(registration_));
   leave_kin();
   lose_kin();
-  settled({}, why);
+  tell_waiting({}, why);
   if (closed_) core_.remove(id_);
 }
 
-void Member::when_settled(Settled then) {
+void Member::when_known(WhenKnown then) {
   if (state_ == State::kForming) {
     waiting_.push_back(std::move(then));
   } else if (state_ == State::kReady || state_ == State::kBroken) {
@@ -157,7 +157,7 @@ void Member::when_settled(Settled then) {
   }
 }
 
-void Member::settled(const std::vector<Address>& first, const std::string& why) {
+void Member::tell_waiting(const std::vector<Address>& first, const std::string& why) {
   for (const auto& then : std::exchange(waiting_, {})) then(first, why);
 }
 

@@ -50,8 +50,8 @@ class Member {
   void become_raw(const std::string& why);
   // Calls `then` after it is known who has the library, with the addresses of the first ranks if
   // all have, or had; else with none.
-  using Settled = std::function<void(const std::vector<Address>& first, const std::string& why)>;
-  void when_settled(Settled then);
+  using WhenKnown = std::function<void(const std::vector<Address>& first, const std::string& why)>;
+  void when_known(WhenKnown then);
 
   // ---- connections that other ranks make ----
   const Secret& secret() const { return secret_; }
@@ -127,7 +127,7 @@ class Member {
   void end_collectives(int but);
   void remove_if_done();
   void say_lost(int rank, const std::string& why);
-  void settled(const std::vector<Address>& first, const std::string& why);
+  void tell_waiting(const std::vector<Address>& first, const std::string& why);
   void say_kin();
   void leave_kin();
   bool take_kin(int from, const Message& message);
@@ -156,7 +156,7 @@ class Member {
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<Pairs> pairs_;
   Rounds rounds_;
-  std::vector<Settled> waiting_;
+  std::vector<WhenKnown> waiting_;
 
   // For one that may have siblings:
   std::uint64_t whole_ = 0;

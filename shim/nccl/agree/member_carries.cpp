@@ -10,7 +10,7 @@ bool Member::is_another(int rank) const { return rank >= 0 && rank < ranks_ && r
 
 void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer) {
   if (!is_another(rank)) return;
-  when_settled([=, this](const std::vector<Address>&, const std::string&) {
+  when_known([=, this](const std::vector<Address>&, const std::string&) {
     if (state_ == State::kReady && !closed_) pairs_->offer(rank, outgoing, key, offer);
   });
 }

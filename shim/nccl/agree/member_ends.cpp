@@ -61,7 +61,7 @@ void Member::close() {
     }
     return;
   }
-  // Its parts need to know who has it: it ends after that is settled.
+  // Its parts need to know who has it: it ends after that is known.
   if (state_ == State::kForming && !waiting_.empty()) return;
   const bool waits = !waits_for_.empty();
   if (state_ == State::kForming) {

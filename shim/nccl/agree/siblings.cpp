@@ -21,9 +21,9 @@ bool SiblingSets::take(const Kin& kin) {
     // For the others of that split it is as if left out.
     if (!is_alike) of_split.tag = 0;
     splits_[kin.split].try_emplace(kin.from, of_split);
-    settle_split(kin.split);
+    adopt_split(kin.split);
   }
-  if (is_alike) settle_alike(kin.alike);
+  if (is_alike) adopt_alike(kin.alike);
   return true;
 }
 
@@ -48,7 +48,7 @@ void SiblingSets::take_named(const Kin& kin) {
 }
 
 // Adopts a split. If it has left ranks out, as one that makes one group alone does, kinds decide.
-void SiblingSets::settle_split(std::uint64_t split) {
+void SiblingSets::adopt_split(std::uint64_t split) {
   const auto found = splits_.find(split);
   if (found->second.size() < ranks_) return;
   const Table table = std::move(found->second);
@@ -63,10 +63,10 @@ void SiblingSets::settle_split(std::uint64_t split) {
     by_kind_.insert(kin.tag);
     kinds.insert(kin.alike);
   }
-  for (const std::uint64_t kind : kinds) settle_alike(kind);
+  for (const std::uint64_t kind : kinds) adopt_alike(kind);
 }
 
-void SiblingSets::settle_alike(std::uint64_t alike) {
+void SiblingSets::adopt_alike(std::uint64_t alike) {
   const auto found = alike_.find(alike);
   if (found == alike_.end() || found->second.size() < ranks_) return;
   const auto is_open = [this](const auto& each) {

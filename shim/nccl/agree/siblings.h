@@ -55,8 +55,8 @@ class SiblingSets {
 
   void take_named(const Kin& kin);
   void forget_named(const NoKin& gone);
-  void settle_split(std::uint64_t split);
-  void settle_alike(std::uint64_t alike);
+  void adopt_split(std::uint64_t split);
+  void adopt_alike(std::uint64_t alike);
   bool are_siblings(const Table& table) const;
   std::shared_ptr<Set> form(const Table& table);
   // Dissolves a set; decisions that hold stay.

@@ -93,7 +93,7 @@ void Tree::take(const Table& table) {
   places_ = table.places;
   deadline_ = Loop::Clock::now() + times_.connecting;
   for (int child = 0; child < children(); ++child) connect(child);
-  settle();
+  report_if_whole();
 }
 
 // The address of a rank of the subtree.
@@ -145,13 +145,13 @@ void Tree::take_from_child(int child, Message&& message) {
     if (!up->well) return fail(up->text);
     children_[child].up = true;
     children_[child].session->hold();
-    settle();
+    report_if_whole();
   } else if (ready_ || std::holds_alternative<Broken>(message)) {
     told_.message(child, std::move(message));
   }
 }
 
-void Tree::settle() {
+void Tree::report_if_whole() {
   if (!has_table_ || said_up_ || ready_) return;
   if (!std::ranges::all_of(children_, &Child::up)) return;
   if (rank_ == 0) {

@@ -91,7 +91,7 @@ class Tree {
   void child_ended(int child, const std::string& why);
   void take_from_parent(Message&& message);
   void take_from_child(int child, Message&& message);
-  void settle();
+  void report_if_whole();
   void become_ready(const Ready& with);
   void fail(const std::string& why);
 

@@ -47,9 +47,9 @@ void count_call(const Call& call, Communicator& communicator, int reason, int ru
              .rule = rule};
   if (plan != nullptr) {
     // In two levels that between nodes: inside, values go about more than once.
-    const std::uint64_t plain = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
-    const auto raw = static_cast<double>(plan->info.raw_bytes + plain);
-    const auto wire = static_cast<double>(plan->info.wire_bytes + plain);
+    const std::uint64_t in_nodes = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
+    const auto raw = static_cast<double>(plan->info.raw_bytes + in_nodes);
+    const auto wire = static_cast<double>(plan->info.wire_bytes + in_nodes);
     const double share = raw == 0 ? 0 : wire / raw;
     made.wire_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
   }

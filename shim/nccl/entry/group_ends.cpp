@@ -41,8 +41,8 @@ ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
 }
 
 // Its calls' numbers stand.
-void settle(const Group& of) {
-  for (const CallNumber& each : of.call_number) each.compressor->settle(each);
+void confirm_numbers(const Group& of) {
+  for (const CallNumber& each : of.call_number) each.compressor->confirm(each);
 }
 
 // How many of each kind it has.
@@ -146,13 +146,13 @@ ncclResult_t carry_out_raw(Group& of) {
   const ncclResult_t result = passed == ncclSuccess ? ended : passed;
   const bool is_refused = result == ncclInvalidArgument || result == ncclInvalidUsage ||
                           (result == ncclUnhandledCudaError && has_invalid_capture(of));
-  is_refused ? take_numbers_back(of) : settle(of);
+  is_refused ? take_numbers_back(of) : confirm_numbers(of);
   note_all_finalized(of, result);
   return result;
 }
 
 ncclResult_t carry_out_coded(Group& of, Rest& rest) {
-  settle(of);
+  confirm_numbers(of);
   const bool is_ready = allowed([&] {
     rest = in_steps(of.coded, of.raw);
     rest.ends = of.ends;

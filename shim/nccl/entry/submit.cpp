@@ -120,7 +120,7 @@ void note_news(const Planned& planned) {
 
 // A group may yet be only simulated.
 void keep(const CallNumber& call_number) {
-  in_group() ? keep_number(call_number) : call_number.compressor->settle(call_number);
+  in_group() ? keep_number(call_number) : call_number.compressor->confirm(call_number);
 }
 
 // Calls count whatever their type, as NCCL moves bytes: other ranks may name one that could be

@@ -277,7 +277,7 @@ ncclResult_t seen_ready(ncclComm_t comm) {
   return error;
 }
 
-std::string plain(std::string text) {
+std::string printable(std::string text) {
   const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };
   std::ranges::replace_if(text, is_special, '\'');
   return text;
@@ -287,7 +287,7 @@ std::string membership_text(const Communicator& communicator) {
   if (communicator.together > 0)
     return std::to_string(communicator.together) + " that have ended, together";
   const agree::CommunicatorRef agreed = agreed_of(communicator);
-  return agreed ? plain(agreed->membership().text) : "not asked who has it";
+  return agreed ? printable(agreed->membership().text) : "not asked who has it";
 }
 
 }  // namespace thinwire::nccl

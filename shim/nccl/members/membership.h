@@ -42,7 +42,7 @@ void complete(ncclComm_t comm, Communicator& communicator);
 ncclResult_t seen_ready(ncclComm_t comm);
 
 // As JSON can have it: part of it may be another rank's words, or the program's.
-std::string plain(std::string text);
+std::string printable(std::string text);
 // As the report says it.
 std::string membership_text(const Communicator& communicator);
 

@@ -122,8 +122,8 @@ std::string as_json(const Communicators& all, const std::string& rank) {
   const char* separator = "";
   for (const Communicator* each : all) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
-        << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << membership_text(*each)
-        << "\", \"operations\": {" << operations_as_json(*each)
+        << ", \"name\": \"" << printable(each->name) << "\", \"presence\": \""
+        << membership_text(*each) << "\", \"operations\": {" << operations_as_json(*each)
         << "}, \"timed\": " << timings_as_json(*each) << connections_as_json(*each)
         << memory_as_json(*each) << '}';
     separator = ", ";

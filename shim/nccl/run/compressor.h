@@ -82,7 +82,7 @@ class Compressor {
   // The next number, of a call that is not decided about: other ranks may know it by another type.
   CallNumber number_of(const Call& call);
   // The call is made, and not only simulated: its number stands.
-  void settle(const CallNumber& made);
+  void confirm(const CallNumber& made);
 
   bool blocks() const { return blocks_; }
   int device() const { return device_; }

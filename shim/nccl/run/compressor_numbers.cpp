@@ -19,6 +19,6 @@ CallNumber Compressor::number_of(const Call& call) {
   return {this, &track, track.next()};
 }
 
-void Compressor::settle(const CallNumber& made) { made.track->settle(); }
+void Compressor::confirm(const CallNumber& made) { made.track->confirm(); }
 
 }  // namespace thinwire::nccl

@@ -287,8 +287,8 @@ void note_end(const Planned& planned) {
 }
 
 void leave_out_behind(const Planned& planned) {
-  Plan* const trial = planned.decision.result_sample;
-  if (trial != nullptr) trial->users.fetch_sub(1);
+  Plan* const sample = planned.decision.result_sample;
+  if (sample != nullptr) sample->users.fetch_sub(1);
 }
 
 }  // namespace thinwire::nccl

@@ -163,7 +163,7 @@ class Track {
   // The last call was none.
   void take_back() { --next_; }
   // All so far have been made for good.
-  void settle() { channel_.settle(next_); }
+  void confirm() { channel_.confirm(next_); }
   Kind& of(std::uint64_t key, bool guarded) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;

@@ -73,26 +73,26 @@ Head make_head(const Codes& codes, bool is_differenced, bool has_patches) {
 // The numbers that a decoder will find in the payload: a chunk's indices or the differences of
 // these, whichever take fewer bits.
 struct Residuals {
-  Indices plain, differences;
-  Codes plain_codes, difference_codes;
+  Indices indices, differences;
+  Codes index_codes, difference_codes;
   std::uint32_t bits;
   bool is_differenced;
 
-  const Indices& values() const { return is_differenced ? differences : plain; }
-  const Codes& codes() const { return is_differenced ? difference_codes : plain_codes; }
+  const Indices& values() const { return is_differenced ? differences : indices; }
+  const Codes& codes() const { return is_differenced ? difference_codes : index_codes; }
 };
 
 // Computes the residuals. Returns the first index, which the payload has by itself: the first
 // residual is 0.
 template <int kRank>
 std::uint32_t find_residuals(const IndexBox<kRank>& box, Residuals& residuals) {
-  const std::uint32_t corner = residuals.plain[0];
-  box.difference(residuals.plain, residuals.differences);
-  residuals.plain[0] = residuals.differences[0] = 0;
-  const std::uint32_t plain = find_codes(residuals.plain, box, residuals.plain_codes);
+  const std::uint32_t corner = residuals.indices[0];
+  box.difference(residuals.indices, residuals.differences);
+  residuals.indices[0] = residuals.differences[0] = 0;
+  const std::uint32_t index_bits = find_codes(residuals.indices, box, residuals.index_codes);
   const std::uint32_t bits = find_codes(residuals.differences, box, residuals.difference_codes);
-  residuals.is_differenced = bits <= plain;
-  residuals.bits = residuals.is_differenced ? bits : plain;
+  residuals.is_differenced = bits <= index_bits;
+  residuals.bits = residuals.is_differenced ? bits : index_bits;
   return corner;
 }
 
@@ -104,7 +104,7 @@ std::uint64_t encode_indices(const std::byte* source, const Chunk& chunk,
   const std::uint64_t raw = chunk.raw_bytes();
   const IndexBox<kRank> box(chunk.shape);
   Residuals residuals;
-  const bool has_patches = !quantise_box(source, box, lattice, residuals.plain);
+  const bool has_patches = !quantise_box(source, box, lattice, residuals.indices);
   if (has_patches && raw > 4 + sizeof(Value) &&
       quantise(load<Value>(source), lattice).is_bounded == 0 &&
       is_constant<Value>(source, chunk.shape.count())) {

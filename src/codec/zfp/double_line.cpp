@@ -41,7 +41,7 @@ std::uint64_t block_of(const DoubleGroup& group, int at, int budget) {
 // halves.
 constexpr int kMostZeros = 8;
 
-// False if the group is for decode_plainly().
+// False if the group is for decode_one_by_one().
 bool get_planes(const std::uint64_t* blocks, int block_bits, DoubleGroup& group) {
   std::uint64_t odd = 0;
   for (int at = 0; at < kGroup; ++at) {
@@ -68,7 +68,7 @@ void get_short_planes(const std::uint64_t* blocks, int block_bits, DoubleGroup& 
 }
 
 // Any blocks, one after the other.
-void decode_plainly(const std::uint64_t* blocks, int block_bits, double* line) {
+void decode_one_by_one(const std::uint64_t* blocks, int block_bits, double* line) {
   for (int at = 0; at < kGroup; ++at) {
     BitReader stream(reinterpret_cast<const std::byte*>(blocks + at));
     ShortBlockReader block(stream, block_bits);
@@ -87,7 +87,7 @@ void decode_group(const std::uint64_t* blocks, int block_bits, DoubleGroup& grou
   if (budget > 0 && budget <= kMaxShortStream) {
     get_short_planes(blocks, block_bits, group);
   } else if (!get_planes(blocks, block_bits, group)) {
-    decode_plainly(blocks, block_bits, line);
+    decode_one_by_one(blocks, block_bits, line);
     return;
   }
   restore_group(group);

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kFindThreads)
 
 // Which references the blocks have, where the result is kept, and whether all is sound.
 __global__ void __launch_bounds__(kFindThreads)
-    settle_kernel(const __grid_constant__ RestoreStep step) {
+    match_kernel(const __grid_constant__ RestoreStep step) {
   __shared__ unsigned long long first_block, blocks;
   __shared__ int unsound;
   __shared__ std::uint64_t kept;
@@ -102,8 +102,8 @@ Status enqueue_find(const DifferStep& step, Dtype dtype, device::StreamHandle st
   });
 }
 
-Status enqueue_settle(const RestoreStep& step, device::StreamHandle stream) {
-  return device::launch("cannot settle references", settle_kernel, {1, kFindThreads}, stream, step);
+Status enqueue_match(const RestoreStep& step, device::StreamHandle stream) {
+  return device::launch("cannot match references", match_kernel, {1, kFindThreads}, stream, step);
 }
 
 }  // namespace thinwire::collective

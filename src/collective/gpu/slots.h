@@ -25,7 +25,7 @@ Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
 
 Status enqueue_find(const DifferStep& step, Dtype dtype, device::StreamHandle stream);
 Status enqueue_differ(const DifferStep& step, Dtype dtype, device::StreamHandle stream);
-Status enqueue_settle(const RestoreStep& step, device::StreamHandle stream);
+Status enqueue_match(const RestoreStep& step, device::StreamHandle stream);
 Status enqueue_restore(const RestoreStep& step, Dtype dtype, device::StreamHandle stream);
 
 // One kernel for all of it; `arrived` is needed where there are slots or an end.

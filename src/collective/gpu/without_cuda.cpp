@@ -42,7 +42,7 @@ Status enqueue_find(const DifferStep&, Dtype, device::StreamHandle) { return abs
 
 Status enqueue_differ(const DifferStep&, Dtype, device::StreamHandle) { return absent(); }
 
-Status enqueue_settle(const RestoreStep&, device::StreamHandle) { return absent(); }
+Status enqueue_match(const RestoreStep&, device::StreamHandle) { return absent(); }
 
 Status enqueue_restore(const RestoreStep&, Dtype, device::StreamHandle) { return absent(); }
 

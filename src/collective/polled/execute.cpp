@@ -56,9 +56,9 @@ bool Executor::has_lost(const Run& run, const Task& task) const {
 }
 
 // Why a piece that is to be encoded is not tried; kCompress if it is.
-plan::Reason Executor::why_plain(Run& run, const Step& step) {
-  if (step.plain) return plan::Reason::kSchedule;
-  if (run.blocks[step.block].plain) return plan::Reason::kShape;
+plan::Reason Executor::why_raw(Run& run, const Step& step) {
+  if (step.is_raw) return plan::Reason::kSchedule;
+  if (run.blocks[step.block].is_raw) return plan::Reason::kShape;
   const bool tries =
       run.means.backoff == nullptr || run.means.backoff->next() != choose::Effort::kSkip;
   return tries ? plan::Reason::kCompress : plan::Reason::kDeclinedLately;
@@ -87,7 +87,7 @@ Job Executor::job_of(Run& run, std::uint32_t number) {
   if (task.from != kNone) job.from = run.from(task);
   if (step.action == Action::kEncode) {
     job.slot = run.packet_memory(task);
-    job.why_plain = why_plain(run, step);
+    job.why_raw = why_raw(run, step);
     job.reference = reference_of(run, task);
   } else if (task.packet != kNone) {
     job.packet = packets_[task.packet];
@@ -106,7 +106,7 @@ void Executor::finish(Run& run, const Job& job) {
       run.tally.delta_bytes += run.raw_bytes(task);
       run.tally.delta_wire_bytes += job.packet.bytes;
     }
-    if (!job.is_plain() && job.status.ok() && run.means.backoff != nullptr) {
+    if (!job.is_raw() && job.status.ok() && run.means.backoff != nullptr) {
       const bool shrank = job.packet.bytes < run.raw_bytes(task);
       shrank ? run.means.backoff->succeeded() : run.means.backoff->declined();
     }

@@ -86,7 +86,7 @@ class Executor {
   Status collect(Run& run, bool& progressed);
   void arrive(Run& run, std::uint32_t task, std::uint64_t bytes);
   bool work_on_next(Run& run);
-  static plan::Reason why_plain(Run& run, const Step& step);
+  static plan::Reason why_raw(Run& run, const Step& step);
   static message::Reference reference_of(const Run& run, const Task& task);
   Job job_of(Run& run, std::uint32_t task);
   bool has_lost(const Run& run, const Task& task) const;

@@ -7,8 +7,8 @@ namespace thinwire::collective {
 namespace {
 
 Status encode(Engine& engine, Job& job) {
-  const auto packet = job.is_plain() ? engine.pass(job.from, job.shape, job.slot, job.why_plain)
-                                     : engine.encode(job.from, job.shape, job.slot, job.reference);
+  const auto packet = job.is_raw() ? engine.pass(job.from, job.shape, job.slot, job.why_raw)
+                                   : engine.encode(job.from, job.shape, job.slot, job.reference);
   job.packet = packet.ok() ? *packet : Packet{};
   return packet.status();
 }

@@ -9,7 +9,7 @@ namespace thinwire::collective {
 struct Job {
   std::uint32_t task = 0;
   Action action = Action::kCopy;
-  plan::Reason why_plain = plan::Reason::kCompress;  // kEncode: why it is to stay as it is
+  plan::Reason why_raw = plan::Reason::kCompress;  // kEncode: why it is to stay as it is
   Shape shape;
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
@@ -21,7 +21,7 @@ struct Job {
   Status status;
   double seconds = 0;
 
-  bool is_plain() const { return why_plain != plan::Reason::kCompress; }
+  bool is_raw() const { return why_raw != plan::Reason::kCompress; }
 };
 
 // Fails rather than throw.

@@ -48,14 +48,14 @@ KeyRange range_of(const SlotWords& words) {
 bool add_up(BoundRecord& record, Sums& sums) {
   const SlotCall& call = record.plan->call();
   for (int at = 0; at < call.ranks; ++at) {
-    const bool own_alone = record.plan->is_trial();
+    const bool own_alone = record.plan->is_sample();
     const SlotWords& words = record.told()[own_alone ? 0 : at];
     if (!is_told(words, record.call, static_cast<std::uint64_t>(own_alone ? call.rank : at))) {
       return false;
     }
     sums.add(statistics(call.dtype, range_of(words)));
     // The sum itself is tried.
-    if (call.trial == SlotTrial::kResult) break;
+    if (call.sample == SampleEncode::kResult) break;
   }
   return true;
 }
@@ -82,7 +82,7 @@ std::uint64_t parameter_of(const SlotCall& call, const Sums& sums) {
 
 }  // namespace
 
-int told_ranks(const SlotPlan& plan) { return plan.is_trial() ? 1 : plan.call().ranks; }
+int told_ranks(const SlotPlan& plan) { return plan.is_sample() ? 1 : plan.call().ranks; }
 
 std::uint64_t bound_record_bytes(const SlotPlan& plan) {
   if (!plan.bound().exists) return 0;

@@ -34,8 +34,8 @@ struct BoundRecord {
   SlotWords* told() { return reinterpret_cast<SlotWords*>(this + 1); }
 };
 
-// The number of ranks that a run is told of: in a trial this one alone, which takes the others to
-// be like it.
+// The number of ranks that a run is told of: in a sample encode this one alone, which takes the
+// others to be like it.
 int told_ranks(const SlotPlan& plan);
 
 // Bytes of the record; 0 if the plan has no bound.

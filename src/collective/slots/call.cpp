@@ -25,7 +25,7 @@ bool has_peer(SlotOperation operation) {
 }
 
 Status check_capacities(const SlotCall& call) {
-  if (call.trial != SlotTrial::kNone) return {};
+  if (call.sample != SampleEncode::kNone) return {};
   for (const std::uint32_t capacity : call.capacity) {
     if (capacity < 1 || capacity > kWholeCapacity) {
       return {StatusCode::kInvalidArgument, "a slot's capacity is 1 to 512 of 512"};
@@ -102,13 +102,14 @@ Status check(const SlotCall& call) {
   if (call.premultiplied && !call.reduces()) {
     return {StatusCode::kInvalidArgument, "only what is added has factors"};
   }
-  if (call.as_is && (call.operation != SlotOperation::kSend || call.trial != SlotTrial::kNone)) {
+  if (call.as_is &&
+      (call.operation != SlotOperation::kSend || call.sample != SampleEncode::kNone)) {
     return {StatusCode::kInvalidArgument, "only messages are sent as they are"};
   }
   // All arrays together have slots, room and scratch.
   const std::uint64_t most = UINT64_MAX / 64 / static_cast<std::uint64_t>(call.ranks) / 8;
   if (call.count > most) return {StatusCode::kInvalidArgument, "the array is too large"};
-  if (call.trial == SlotTrial::kResult &&
+  if (call.sample == SampleEncode::kResult &&
       (!call.sums_whole_arrays() || !call.writes() || way_of(call) != SlotWay::kDirect)) {
     return {StatusCode::kInvalidArgument,
             "only ranks that get what is summed in two exchanges have results to try"};

@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kSlotOperationCount = 10;
 enum class SlotWay : std::uint32_t { kPlanned = 0, kGather = 1, kDirect = 2 };
 inline constexpr std::uint32_t kSlotWayCount = 3;
 
-enum class SlotTrial : std::uint32_t { kNone, kFirst, kResult };
+enum class SampleEncode : std::uint32_t { kNone, kFirst, kResult };
 
 struct SlotCall {
   SlotOperation operation = SlotOperation::kAllgather;
@@ -39,7 +39,7 @@ struct SlotCall {
   std::uint64_t count = 0;
   std::array<std::uint32_t, 2> capacity{};
   SlotWay way = SlotWay::kPlanned;
-  SlotTrial trial = SlotTrial::kNone;
+  SampleEncode sample = SampleEncode::kNone;
   double scale = 1;
   bool premultiplied = false;  // each rank's values by a factor of its own, before they are added
   bool rounds = false;         // messages of an exchange, if the call is alone

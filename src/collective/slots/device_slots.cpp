@@ -35,7 +35,7 @@ Status DeviceSlots::differ(const DifferStep& step) {
   return found.ok() ? enqueue_differ(step, settings_->dtype, stream_) : found;
 }
 
-Status DeviceSlots::settle(const RestoreStep& step) { return enqueue_settle(step, stream_); }
+Status DeviceSlots::match(const RestoreStep& step) { return enqueue_match(step, stream_); }
 
 Status DeviceSlots::restore(const RestoreStep& step) {
   return enqueue_restore(step, settings_->dtype, stream_);

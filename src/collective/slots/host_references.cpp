@@ -98,7 +98,7 @@ void HostSlots::restore(const RestoreStep& step, std::uint64_t block) const {
       dtype, [&](auto kDtype) { return sum_of<codec::WordOf<kDtype>>(from, bytes); });
 }
 
-Status HostSlots::settle(const RestoreStep& step) {
+Status HostSlots::match(const RestoreStep& step) {
   std::uint64_t first = kNoReference;
   *step.outcome = find_all(step, first);
   step.found[step.key.blocks] = place_result(step.references, step.key, first);

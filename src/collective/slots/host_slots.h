@@ -19,7 +19,7 @@ class HostSlots : public SlotWork {
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status differ(const DifferStep& step) override;
-  Status settle(const RestoreStep& step) override;
+  Status match(const RestoreStep& step) override;
   Status restore(const RestoreStep& step) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                 device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;

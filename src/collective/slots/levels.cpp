@@ -59,9 +59,9 @@ void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Va
       const Values from{Area::kReceive, bytes_of(blocks.first(mine))};
       const Values to{Area::kReceive, bytes_of(blocks.first(its))};
       if (blocks.count(mine) > 0) {
-        inside.out.push_back(plain(mate, blocks.count(mine), mine == rank() ? own : from));
+        inside.out.push_back(raw_task(mate, blocks.count(mine), mine == rank() ? own : from));
       }
-      if (blocks.count(its) > 0) inside.in.push_back(plain(mate, blocks.count(its), to));
+      if (blocks.count(its) > 0) inside.in.push_back(raw_task(mate, blocks.count(its), to));
     }
   }
 }
@@ -97,10 +97,10 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
       const std::uint64_t place = static_cast<std::uint64_t>(node) * mates + came;
       if (blocks.count(its) > 0) {
         inside.out.push_back(
-            plain(mate, blocks.count(its), {Area::kSend, bytes_of(blocks.first(its))}));
+            raw_task(mate, blocks.count(its), {Area::kSend, bytes_of(blocks.first(its))}));
       }
       if (blocks.count(mine) == 0) continue;
-      inside.in.push_back(plain(mate, blocks.count(mine), {Area::kLent, stride * place}));
+      inside.in.push_back(raw_task(mate, blocks.count(mine), {Area::kLent, stride * place}));
     }
     ++came;
   }
@@ -123,7 +123,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
   }
 }
 
-// A trial encodes this rank's own values for the sums that there are not.
+// A sample encode has no sums, and encodes this rank's own values in their place.
 void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
   SlotExchange& between = exchange(1);
   between.kind = Kind::kMessages;
@@ -136,7 +136,7 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
     const Values tried{Area::kSend, bytes_of(blocks.first(peer))};
     if (blocks.count(peer) > 0) {
       between.out.push_back(
-          task(0, rank(), blocks.count(peer), peer, plan_.is_trial() ? tried : sum));
+          task(0, rank(), blocks.count(peer), peer, plan_.is_sample() ? tried : sum));
     }
     if (own > 0) between.in.push_back(task(0, peer, own, peer, {Area::kLent, stride * came++}));
   }

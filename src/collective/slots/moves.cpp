@@ -53,7 +53,7 @@ void SlotPlanner::alltoall() {
   for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank()) continue;
     SlotTask goes = message(0, rank(), call_.count, peer, block_at(Area::kSend, peer));
-    goes.staged = goes.plain;
+    goes.staged = goes.is_raw;
     if (goes.staged) goes.stage = keep(goes.raw_bytes);
     all.out.push_back(goes);
     all.in.push_back(message(0, peer, call_.count, peer, block_at(Area::kReceive, peer)));

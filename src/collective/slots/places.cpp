@@ -44,9 +44,9 @@ Status SlotPlanner::measure(SlotExchange& exchange) {
   std::uint64_t most = coded == 1 ? longest_result_ : 0;
   for (std::vector<SlotTask>* const tasks : {&exchange.out, &exchange.in}) {
     for (SlotTask& task : *tasks) {
-      // Also what is plain here: it need not be on other ranks, whose slots are as long.
+      // Also a block that is raw here: it need not be on other ranks, whose slots are as long.
       most = std::max(most, task.raw_bytes);
-      if (task.plain) continue;
+      if (task.is_raw) continue;
       if (Status status = shape(task); !status.ok()) return status;
     }
   }
@@ -58,17 +58,17 @@ Status SlotPlanner::measure(SlotExchange& exchange) {
 // is sent by then. Raw values come meanwhile, though.
 void SlotPlanner::place_messages(SlotExchange& exchange) {
   std::uint64_t at = 0;
-  bool comes_plain = false;
+  bool comes_raw = false;
   for (SlotTask& task : exchange.in) {
-    comes_plain = comes_plain || (task.plain && task.values.area == Area::kLent);
-    if (task.plain || task.own) continue;
+    comes_raw = comes_raw || (task.is_raw && task.values.area == Area::kLent);
+    if (task.is_raw || task.own) continue;
     task.slot = at;
     at += exchange.slot_bytes;
   }
   used_ = scratch_at_ = at;
   std::uint64_t last = at;
   for (SlotTask& task : exchange.out) {
-    if (task.plain) continue;
+    if (task.is_raw) continue;
     if (!task.again) {
       last = at;
       at += exchange.slot_bytes;
@@ -80,7 +80,7 @@ void SlotPlanner::place_messages(SlotExchange& exchange) {
   for (SlotTask& task : exchange.in) {
     if (task.own) task.slot = last;
   }
-  if (comes_plain) scratch_at_ = used_;
+  if (comes_raw) scratch_at_ = used_;
 }
 
 void SlotPlanner::place_gathered(SlotExchange& exchange) {
@@ -99,7 +99,7 @@ void SlotPlanner::place_gathered(SlotExchange& exchange) {
 }
 
 // One after the other in the same room.
-void SlotPlanner::place_trial(SlotExchange& exchange) {
+void SlotPlanner::place_sample(SlotExchange& exchange) {
   used_ = 0;
   for (SlotTask& task : exchange.out) {
     task.slot = 0;
@@ -145,7 +145,7 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
 // exchange follow each other.
 void SlotPlanner::number_outcomes() {
   const auto number = [&](SlotTask& task) {
-    if (!task.plain) task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;
+    if (!task.is_raw) task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;
   };
   for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.out, number);
   for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.in, number);
@@ -172,8 +172,8 @@ Status SlotPlanner::measure() {
     SlotExchange& each = exchange(number);
     if (each.kind == Kind::kNone) break;
     if (Status status = measure(each); !status.ok()) return status;
-    if (plan_.is_trial()) {
-      place_trial(each);
+    if (plan_.is_sample()) {
+      place_sample(each);
     } else if (each.kind == Kind::kMessages) {
       place_messages(each);
     } else {

@@ -34,7 +34,7 @@ std::uint64_t SlotPlan::raw_bytes() const {
   for (const SlotExchange& exchange : exchanges_) {
     if (exchange.kind == SlotExchange::Kind::kNone) continue;
     const std::uint64_t each = exchange.kind == SlotExchange::Kind::kGather ? others : 1;
-    for (const SlotTask& task : exchange.out) bytes += task.plain ? 0 : each * task.raw_bytes;
+    for (const SlotTask& task : exchange.out) bytes += task.is_raw ? 0 : each * task.raw_bytes;
   }
   return bytes;
 }
@@ -44,7 +44,7 @@ std::uint64_t SlotPlan::wire_bytes() const {
   for (const SlotExchange& exchange : exchanges_) {
     const bool gathers = exchange.kind == SlotExchange::Kind::kGather;
     if (exchange.kind == SlotExchange::Kind::kNone) continue;
-    const auto sent = std::ranges::count(exchange.out, false, &SlotTask::plain);
+    const auto sent = std::ranges::count(exchange.out, false, &SlotTask::is_raw);
     const auto slots = static_cast<std::uint64_t>(gathers ? call_.ranks - 1 : sent);
     bytes += slots * exchange.slot_bytes;
   }
@@ -54,7 +54,7 @@ std::uint64_t SlotPlan::wire_bytes() const {
 std::uint64_t SlotPlan::plain_bytes() const {
   std::uint64_t bytes = 0;
   for (const SlotExchange& exchange : exchanges_) {
-    for (const SlotTask& task : exchange.out) bytes += task.plain ? task.raw_bytes : 0;
+    for (const SlotTask& task : exchange.out) bytes += task.is_raw ? task.raw_bytes : 0;
   }
   return bytes;
 }

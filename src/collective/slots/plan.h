@@ -31,9 +31,9 @@ struct SlotTask {
   std::uint64_t slot = 0;  // where in lent memory
   std::uint32_t outcome = 0;
   Values values;
-  bool plain = false;  // the values themselves are the message
-  bool again = false;  // out: the slot before once more, for another rank
-  // Out, plain: where the values would be overwritten while they are sent, as send and receive are
+  bool is_raw = false;  // the values themselves are the message
+  bool again = false;   // out: the slot before once more, for another rank
+  // Out, raw: where the values would be overwritten while they are sent, as send and receive are
   // one, they are sent from there.
   bool staged = false;
   Values stage;
@@ -49,7 +49,7 @@ struct SlotExchange {
   enum class Kind { kNone, kMessages, kGather, kBroadcast };
   Kind kind = Kind::kNone;
   int coded = 0;        // which capacity its slots have
-  bool inside = false;  // all of it is plain
+  bool inside = false;  // all of it is raw
   std::uint64_t slot_bytes = 0;
   std::uint64_t slots = 0;  // kGather, kBroadcast: where in lent memory they begin
   std::vector<SlotTask> out, in;
@@ -116,9 +116,9 @@ class SlotPlan {
 
   // Local work is done in this many stages, with an exchange between two; if the result is
   // bounded the first one is that of ranges.
-  bool tells_first() const { return bound_.exists && !is_trial(); }
+  bool tells_first() const { return bound_.exists && !is_sample(); }
   int stages() const { return 1 + exchanges() + (tells_first() ? 1 : 0); }
-  bool is_trial() const { return call_.trial != SlotTrial::kNone; }
+  bool is_sample() const { return call_.sample != SampleEncode::kNone; }
   bool needs_mailbox() const { return exchanges() > 0; }
   // How many rounds the exchange after a stage has if the call is alone; else it has one.
   int rounds(int stage) const;

@@ -31,15 +31,15 @@ SlotTask SlotPlanner::task(int number, int from, std::uint64_t count, int peer, 
   return made;
 }
 
-SlotTask SlotPlanner::plain(int peer, std::uint64_t count, Values values) {
+SlotTask SlotPlanner::raw_task(int peer, std::uint64_t count, Values values) {
   SlotTask made = task(0, rank(), count, peer, values);
-  made.plain = true;
+  made.is_raw = true;
   return made;
 }
 
 SlotTask SlotPlanner::message(int number, int from, std::uint64_t count, int peer, Values values) {
   SlotTask made = task(number, from, count, peer, values);
-  made.plain = nodes_ != nullptr && nodes_->are_together(rank(), peer);
+  made.is_raw = nodes_ != nullptr && nodes_->are_together(rank(), peer);
   return made;
 }
 
@@ -67,7 +67,7 @@ Values SlotPlanner::differences(Values values) {
       .blocks = call_.operation == SlotOperation::kBcast ? 1 : static_cast<std::uint64_t>(ranks())};
   const bool has_room = call_.reference_bytes >= kReferenceTableBytes &&
                         key.bytes() <= call_.reference_bytes - kReferenceTableBytes;
-  if (!has_room || !is_lossless() || plan_.is_trial()) return values;
+  if (!has_room || !is_lossless() || plan_.is_sample()) return values;
   SlotDifference& difference = plan_.difference_;
   difference.exists = true;
   difference.key = key;
@@ -95,13 +95,13 @@ void SlotPlanner::alone() {
 
 // Keeps the encodes of a call that is only tried. The root alone has the result of a Reduce, which
 // others would encode.
-void SlotPlanner::keep_trial() {
-  const int tried = call_.trial == SlotTrial::kResult ? 1 : 0;
+void SlotPlanner::keep_sample() {
+  const int tried = call_.sample == SampleEncode::kResult ? 1 : 0;
   for (SlotExchange& each : plan_.exchanges_) {
     const bool of_others = call_.operation == SlotOperation::kReduce && tried == 1;
     if (of_others) each.out = each.in;
     if (each.coded != tried) each.out.clear();
-    std::erase_if(each.out, [](const SlotTask& task) { return task.plain || task.again; });
+    std::erase_if(each.out, [](const SlotTask& task) { return task.is_raw || task.again; });
     each.in.clear();
   }
   plan_.copy_ = {};
@@ -116,7 +116,7 @@ Status SlotPlanner::build() {
   plan_.way_ = way_of(call_);
   plan_.in_levels_ = has_levels();
   if (ranks() == 1) {
-    if (!plan_.is_trial()) alone();
+    if (!plan_.is_sample()) alone();
     return {};
   }
   switch (call_.operation) {
@@ -152,7 +152,7 @@ Status SlotPlanner::build() {
       plan_.way_ == SlotWay::kGather ? reduce_gathered() : sum_in_blocks(partition_of(call_));
       break;
   }
-  if (plan_.is_trial()) keep_trial();
+  if (plan_.is_sample()) keep_sample();
   if (call_.reduces() && call_.spec.result_bound.exists()) bound_result();
   return measure();
 }

@@ -59,12 +59,12 @@ class SlotPlanner {
   Values result_at(const Partition& blocks);
   // `bytes` more of what stays.
   Values keep(std::uint64_t bytes);
-  SlotTask plain(int peer, std::uint64_t count, Values values);
+  SlotTask raw_task(int peer, std::uint64_t count, Values values);
   // A task of an exchange of messages.
   SlotTask message(int number, int from, std::uint64_t count, int peer, Values values);
   SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
-  void keep_trial();
+  void keep_sample();
   void bound_result();
   Values differences(Values values);
 
@@ -73,7 +73,7 @@ class SlotPlanner {
   Status shape(SlotTask& task);
   void place_messages(SlotExchange& exchange);
   void place_gathered(SlotExchange& exchange);
-  void place_trial(SlotExchange& exchange);
+  void place_sample(SlotExchange& exchange);
   void place_scratch(int number, std::uint64_t at);
   void place_what_stays(std::uint64_t at);
   void place_bound();

@@ -9,7 +9,7 @@ namespace thinwire::collective {
 // taken from where they stay.
 Values SlotPlanner::result_at(const Partition& blocks) {
   const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
-  if (!call_.writes() || (decodes_own && !plan_.is_trial())) {
+  if (!call_.writes() || (decodes_own && !plan_.is_sample())) {
     return keep(bytes_of(blocks.count(rank())));
   }
   return {Area::kReceive, call_.sums_whole_arrays() ? bytes_of(blocks.first(rank())) : 0};
@@ -145,7 +145,7 @@ void SlotPlanner::sum_in_blocks(const Partition& blocks) {
 // The codec's parameter is known after the ranks have told each other of their values.
 void SlotPlanner::bound_result() {
   const bool scatters = call_.operation == SlotOperation::kReduceScatter;
-  const bool of_result = call_.trial == SlotTrial::kResult;
+  const bool of_result = call_.sample == SampleEncode::kResult;
   plan_.bound_ = {.exists = true,
                   .values = {of_result ? Area::kReceive : Area::kSend, 0},
                   .count = call_.count * static_cast<std::uint64_t>(scatters ? ranks() : 1)};

@@ -33,7 +33,7 @@ void add_out(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepo
   const SlotExchange& exchange = plan.exchange(number);
   std::uint32_t& needed = report.needed[static_cast<std::size_t>(exchange.coded)];
   for (const SlotTask& task : exchange.out) {
-    if (task.plain || task.again) continue;
+    if (task.is_raw || task.again) continue;
     const Outcome outcome = outcomes[task.outcome];
     StatusCode code = device::outcome_status(outcome);
     if (plan.call().as_is && code != StatusCode::kInternal) code = StatusCode::kDeclined;
@@ -45,14 +45,14 @@ void add_out(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepo
     report.frame_bytes += frame;
     needed = std::max(needed, needed_capacity(task.raw_bytes, frame));
     const bool fits = framed && frame + kSlotHeaderBytes <= exchange.slot_bytes;
-    report.spilled_out += !plan.is_trial() && !fits && (framed || is_declined(code));
+    report.spilled_out += !plan.is_sample() && !fits && (framed || is_declined(code));
     if (!framed && !is_declined(code) && report.status.ok()) report.status = status_of(outcome);
   }
 }
 
 void add_in(const SlotPlan& plan, int number, const Outcome* outcomes, SlotReport& report) {
   for (const SlotTask& task : plan.exchange(number).in) {
-    if (task.plain) continue;
+    if (task.is_raw) continue;
     const Outcome outcome = outcomes[task.outcome];
     const Status status = status_of(outcome);
     if (!status.ok() && report.status.ok()) report.status = status;

@@ -18,8 +18,8 @@ bool is_aligned(const void* at, std::uintptr_t to) {
 Status check(const SlotRun& run) {
   const SlotPlan& plan = *run.plan;
   const SlotCall& call = plan.call();
-  const bool of_result = call.trial == SlotTrial::kResult;
-  const bool writes = !plan.is_trial() && call.writes();
+  const bool of_result = call.sample == SampleEncode::kResult;
+  const bool writes = !plan.is_sample() && call.writes();
   if (call.count > 0 && call.reads() && !of_result && run.send == nullptr) {
     return {StatusCode::kInvalidArgument, "the call reads `send`, which is NULL"};
   }
@@ -55,7 +55,7 @@ void prepare_record(const SlotRun& run) {
 
 namespace {
 
-Status do_trial(const SlotPlan& plan, Stage& steps) {
+Status do_sample(const SlotPlan& plan, Stage& steps) {
   if (plan.bound().exists) {
     if (Status status = steps.tell(); !status.ok()) return status;
     if (Status status = steps.resolve(); !status.ok()) return status;
@@ -88,11 +88,11 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const bool opens = number > 0 || sums;
   if (status.ok() && differs && stage == 0) status = steps.differ();
   const bool has_come = differs && number == 1;  // what the ranks say, and what is in slots
-  if (status.ok() && has_come) status = steps.settle();
+  if (status.ok() && has_come) status = steps.match();
   if (status.ok() && opens) status = steps.open_all(number - 1, ends);
   if (status.ok() && has_come && !last) status = steps.restore_some();
-  if (plan.is_trial()) {
-    if (status.ok()) status = do_trial(plan, steps);
+  if (plan.is_sample()) {
+    if (status.ok()) status = do_sample(plan, steps);
   } else if (!last && status.ok()) {
     status = steps.encode_all(number, true);
   }
@@ -105,7 +105,7 @@ namespace {
 constexpr int kAnyRank = -1;
 
 ByteView sent_by(const SlotRun& run, const SlotExchange& exchange, const SlotTask& task) {
-  if (!task.plain) return {run.lent + task.slot, exchange.slot_bytes};
+  if (!task.is_raw) return {run.lent + task.slot, exchange.slot_bytes};
   return {values_of(run, is_staged(run, task) ? task.stage : task.values), task.raw_bytes};
 }
 
@@ -120,7 +120,7 @@ Status post_messages(const SlotRun& run, const SlotExchange& exchange, int to, i
     if (from != kAnyRank && task.rank != from) continue;
     if (task.own) continue;
     MutableByteView into(run.lent + task.slot, exchange.slot_bytes);
-    if (task.plain) into = {target_of(run, task.values), task.raw_bytes};
+    if (task.is_raw) into = {target_of(run, task.values), task.raw_bytes};
     if (Status status = transport.receive(task.rank, into, run.stream); !status.ok()) return status;
   }
   return {};

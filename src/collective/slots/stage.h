@@ -40,7 +40,7 @@ class Stage {
   Status tell() {
     const SlotBound& bound = plan_.bound();
     const SlotCall& call = plan_.call();
-    const auto own = static_cast<std::uint64_t>(plan_.is_trial() ? 0 : call.rank);
+    const auto own = static_cast<std::uint64_t>(plan_.is_sample() ? 0 : call.rank);
     return work_.tell({.values = values_of(run_, bound.values),
                        .count = bound.count,
                        .call = run_.number,
@@ -70,7 +70,7 @@ class Stage {
                          .to = target_of(run_, difference.values)});
   }
 
-  Status settle() { return work_.settle(restore_step()); }
+  Status match() { return work_.match(restore_step()); }
 
   // Restores what came in slots, before it goes on to other ranks.
   Status restore_some() {
@@ -91,18 +91,18 @@ class Stage {
     return work_.restore(step);
   }
 
-  // With the slots' headers, if they are slots; those of a trial are not.
+  // With the slots' headers, if they are slots; those of a sample encode are not.
   Status encode_all(int number, bool seals) {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
     for (const SlotTask& task : exchange.out) {
-      if (task.plain) {
+      if (task.is_raw) {
         if (!is_staged(run_, task)) continue;
         Status status =
             work_.copy(target_of(run_, task.stage), values_of(run_, task.values), task.raw_bytes);
         if (!status.ok()) return status;
       }
-      if (task.plain || task.again) continue;
+      if (task.is_raw || task.again) continue;
       std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
       const ToSeal sealed = to_seal(seal_step(exchange, task), lost_before(number));
       Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
@@ -118,7 +118,7 @@ class Stage {
     static const SlotExchange kNothing;
     const SlotExchange& exchange = number < 0 ? kNothing : plan_.exchange(number);
     for (const SlotTask& task : exchange.in) {
-      if (task.plain || is_there(task)) continue;
+      if (task.is_raw || is_there(task)) continue;
       std::byte* const to = target_of(run_, task.values);
       Status status = work_.open(place_of(exchange, task), task.shape, to);
       if (!status.ok()) return status;
@@ -126,7 +126,7 @@ class Stage {
     std::array<FinishStep, kMostSteps> steps;
     std::size_t count = 0;
     for (const SlotTask& task : exchange.in) {
-      if (task.plain || is_there(task)) continue;
+      if (task.is_raw || is_there(task)) continue;
       if (count == kMostSteps) {
         if (Status status = work_.finish(steps, nullptr); !status.ok()) return status;
         count = 0;
@@ -174,8 +174,8 @@ class Stage {
   std::span<const device::Outcome> lost_before(int number) const {
     if (number == 0) return {};
     const auto& came = plan_.exchange(number - 1).in;
-    const auto first = std::ranges::find(came, false, &SlotTask::plain);
-    const auto count = std::ranges::count(came, false, &SlotTask::plain);
+    const auto first = std::ranges::find(came, false, &SlotTask::is_raw);
+    const auto count = std::ranges::count(came, false, &SlotTask::is_raw);
     if (count == 0) return {};
     return {outcomes_ + first->outcome, static_cast<std::size_t>(count)};
   }
@@ -187,7 +187,7 @@ class Stage {
     std::array<SealStep, kMostSteps> steps;
     std::size_t count = 0;
     for (const SlotTask& task : exchange.out) {
-      if (task.plain || (others_alone && !task.again)) continue;
+      if (task.is_raw || (others_alone && !task.again)) continue;
       if (count == kMostSteps) {
         const Status status = work_.seal(steps, lost_before(number));
         if (!status.ok()) return status;

@@ -138,13 +138,13 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
-  // differ(): before the encodes. settle(): after what all ranks say has come, and before slots are
+  // differ(): before the encodes. match(): after what all ranks say has come, and before slots are
   // finished; `step.found` gets the references, and the result its place. What a rank says of a
   // block that is not sound, or not of the reference that this rank has, makes the outcome an error
   // and the reference kUnsoundReference. restore(): after blocks have come, all or those listed;
   // that reference makes a block NaN.
   virtual Status differ(const DifferStep& step) = 0;
-  virtual Status settle(const RestoreStep& step) = 0;
+  virtual Status match(const RestoreStep& step) = 0;
   virtual Status restore(const RestoreStep& step) = 0;
 
   // Whether encodes seal their slots themselves.

@@ -49,7 +49,7 @@ std::vector<Value> walk(Channel& channel, const Walk& how, bool offers) {
   std::vector<Value> seen;
   for (int call = 0; call < how.calls; ++call) {
     how.before(call);
-    channel.settle(call);
+    channel.confirm(call);
     const Answer answer = channel.value(call, key_of(call));
     EXPECT_EQ(answer.outcome, Outcome::kKnown);
     seen.push_back(answer.value);
@@ -68,7 +68,7 @@ TEST_P(Agreement, EveryCallHasOneValue) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<std::vector<Value>> seen(ranks);
   Leash leash(ranks);
   job.run([&](Rank& self) {
@@ -115,7 +115,7 @@ TEST(AgreementOf, CallsThatBeganEarly) {
 TEST(AgreementOf, ARankFarBehind) {
   Job job(4);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<std::vector<Value>> seen(4);
   std::uint64_t call = 0;
   for (std::uint16_t round = 1; round <= 6; ++round) {
@@ -139,7 +139,7 @@ TEST(AgreementOf, ARankFarBehind) {
 TEST(AgreementOf, AVetoKeepsAClassRawUntilItIsTakenBack) {
   Job job(3);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::uint64_t call = 0;
   const auto comes_to = [&](Value wanted) {
     return eventually([&] {
@@ -165,7 +165,7 @@ TEST_P(Pairs, BothEndsSeeOneValue) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   // Each sends to the next and to the first.
   std::vector<std::vector<Value>> sent(ranks), received(ranks), to_first(ranks), at_first(ranks);
   job.run([&](Rank& self) {
@@ -207,7 +207,7 @@ bool comes_to(Channel& to, Channel& from, std::uint64_t& call, int most, Holds h
 TEST(PairOf, NothingIsAgreedBeforeTheReceiverOffers) {
   Job job(2);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   Channel& to = job.all[0].comm->to(1);
   Channel& from = job.all[1].comm->from(0);
   std::uint64_t call = 0;
@@ -222,7 +222,7 @@ TEST(PairOf, NothingIsAgreedBeforeTheReceiverOffers) {
 TEST(PairOf, TheSendersTypeHoldsWhateverTheReceiverCallsIt) {
   Job job(2);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   Channel& to = job.all[0].comm->to(1);
   Channel& from = job.all[1].comm->from(0);
   std::uint64_t call = 0;
@@ -242,7 +242,7 @@ TEST(PairOf, TheSendersTypeHoldsWhateverTheReceiverCallsIt) {
 TEST(PairOf, AReceiverCanVeto) {
   Job job(7);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   Channel& to = job.all[5].comm->to(6);
   Channel& from = job.all[6].comm->from(5);
   from.offer(1, {0, 33});

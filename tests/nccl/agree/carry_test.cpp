@@ -56,7 +56,7 @@ TEST_P(Carry, BlocksGoToAllRanksInAnyOrder) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   job.run([&](Rank& self) {
     std::vector<Block> wanted;
     for (std::uint64_t call = 0; call < 5; ++call) {
@@ -75,7 +75,7 @@ TEST_P(Carry, BlocksGoToOneRank) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   job.run([&](Rank& self) {
     for (int to = 0; to < ranks; ++to) {
       if (to == self.rank) continue;
@@ -88,7 +88,7 @@ TEST_P(Carry, BlocksGoToOneRank) {
       expect_all(*self.comm, block, bytes_of(block));
     }
   });
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRanks, Carry, testing::Values(2, 5, 17));
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(OfRanks, Carry, testing::Values(2, 5, 17));
 TEST(CarryFor, RanksThatEndLater) {
   Job job(10);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   const Block block{9, false, 2, 0};
   give_all(*job.all[9].comm, block, kToAll, 500'000);
   for (int rank = 0; rank < 8; ++rank) {
@@ -114,7 +114,7 @@ TEST(CarryFor, RanksThatEndLater) {
 TEST(CarryFor, PairsThatEndAfterAProcess) {
   Job job(6);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   job.all[0].comm->close();
   const auto begin = std::chrono::steady_clock::now();
   job.all[0].helper.reset();
@@ -137,7 +137,7 @@ TEST(CarryFor, PairsThatEndAfterAProcess) {
 TEST(CarryTo, WhoeverWaitsIsReleased) {
   Job job(3);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   const Block never{2, false, 9, 9}, half{2, false, 1, 1};
   std::byte byte{}, two[2]{};
   EXPECT_EQ(job.all[0].comm->take(never, {&byte, 1}).bytes, 0);
@@ -153,7 +153,7 @@ TEST(CarryTo, WhoeverWaitsIsReleased) {
   std::this_thread::sleep_for(20ms);
   job.all[2].comm->abort();
   waiting.join();
-  ASSERT_TRUE(job.all_settle(State::kBroken));
+  ASSERT_TRUE(job.all_reach(State::kBroken));
   // Messages that came before the break can still be taken.
   EXPECT_EQ(job.all[1].comm->take(half, two, 10s).bytes, 1);
   EXPECT_EQ(job.all[1].comm->take(half, two, 10s).outcome, Outcome::kBroken);
@@ -166,10 +166,10 @@ TEST(CarryOf, PartsOutOfOrderBreaksTheCommunicator) {
   job.open(0, id);
   Puppet puppet(id, 2);
   puppet.join();
-  ASSERT_TRUE(settles(job.all[0].comm, State::kReady));
+  ASSERT_TRUE(reaches(job.all[0].comm, State::kReady));
   const Bytes bytes(10);
   puppet.parent.say(Part{{1, false, 0, 0}, 100, 50, bytes});
-  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+  EXPECT_TRUE(reaches(job.all[0].comm, State::kBroken));
 }
 
 // A block of a rank that the communicator does not have.
@@ -180,7 +180,7 @@ TEST(BadBlock, OfAStrangerBreaks) {
   Puppet puppet(id, 2);
   puppet.join();
   puppet.parent.say(Part{{7, false, 0, 0}, 0, 0, {}});
-  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+  EXPECT_TRUE(reaches(job.all[0].comm, State::kBroken));
 }
 
 // More than sockets hold.
@@ -191,7 +191,7 @@ TEST(CarryOf, WhatIsUnderWayComesBeforeTheEnd) {
   job.open(0, id);
   Puppet puppet(id, 2);
   puppet.join();
-  ASSERT_TRUE(settles(job.all[0].comm, State::kReady));
+  ASSERT_TRUE(reaches(job.all[0].comm, State::kReady));
   give_all(*job.all[0].comm, {0, false, 3, 0}, kToAll, kBytes);
   job.all[0].comm->abort();
   std::size_t come = 0;

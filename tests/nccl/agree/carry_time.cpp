@@ -58,7 +58,7 @@ int run_rank(int rank, const int* pipe, std::uint64_t calls) {
     return 1;
   }
   const CommunicatorRef comm = helper.open(id, rank, 2, {});
-  if (!settles(comm, State::kReady)) return 1;
+  if (!reaches(comm, State::kReady)) return 1;
   std::vector<std::byte> values(kBlock), got(kBlock);
   if (!exchange(*comm, rank, 0, values, got)) return 1;
   const double before = processor_seconds();

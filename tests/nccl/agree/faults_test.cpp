@@ -66,7 +66,7 @@ struct Played {
 TEST(DyingRank, BeforeItHasRegistered) {
   Played played(4);
   played.puppet.registrar.end();
-  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_TRUE(played.job.all_reach(State::kRaw));
   EXPECT_EQ(played.job.all[2].comm->membership().text, "raw: 1 of 4 ranks lacks it");
 }
 
@@ -75,7 +75,7 @@ TEST(DyingRank, InTheMiddleOfItsGreeting) {
   const Bytes whole = played.puppet.registrar.sealed(played.puppet.registration());
   played.puppet.registrar.say_bytes(ByteView(whole).first(40));
   played.puppet.registrar.end();
-  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_TRUE(played.job.all_reach(State::kRaw));
   EXPECT_EQ(played.job.all[1].comm->membership().text, "raw: 1 of 4 ranks lacks it");
 }
 
@@ -86,7 +86,7 @@ TEST(DyingRank, OnceItHasRegistered) {
   EXPECT_TRUE(
       eventually([&] { return played.job.all[0].comm->membership().state == State::kForming; }));
   played.puppet = Puppet(played.id, 3);  // nobody listens at the old place any more
-  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_TRUE(played.job.all_reach(State::kRaw));
   EXPECT_NE(played.job.all[1].comm->membership().text.find("rank 2"), std::string::npos)
       << played.job.all[1].comm->membership().text;
 }
@@ -100,7 +100,7 @@ TEST(Registrar, TakesARankAgainWhoseConnectionHasEnded) {
   EXPECT_EQ(played.job.all[1].comm->state(), State::kForming);
   played.puppet.registrar = played.puppet.come();
   played.puppet.join();
-  EXPECT_TRUE(played.job.all_settle(State::kReady));
+  EXPECT_TRUE(played.job.all_reach(State::kReady));
 }
 
 TEST(DyingRank, InTheTree) {
@@ -112,12 +112,12 @@ TEST(DyingRank, InTheTree) {
     if (is_up) {
       played.puppet.parent.say(Up{true, ""});
       ASSERT_TRUE(played.puppet.parent.hear_a<Ready>());
-      ASSERT_TRUE(played.job.all_settle(State::kReady));
+      ASSERT_TRUE(played.job.all_reach(State::kReady));
     } else {
       played.puppet.parent.say(Up{false, "raw: rank 5 does not want to"});
     }
     played.puppet.die();
-    ASSERT_TRUE(played.job.all_settle(is_up ? State::kBroken : State::kRaw));
+    ASSERT_TRUE(played.job.all_reach(is_up ? State::kBroken : State::kRaw));
     EXPECT_EQ(
         played.job.all[4].comm->membership().text,
         is_up ? "all 6 ranks had it, until rank 5 has ended" : "raw: rank 5 does not want to");
@@ -128,7 +128,7 @@ TEST(DyingRank, InTheTree) {
 TEST(DyingRank, ThatWasAskedReleasesWhoeverWaits) {
   Played played(6);
   played.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
   played.begin_round();
   auto hosts = played.hosts_at_the_limit(4, Outcome::kBroken);
   std::this_thread::sleep_for(30ms);
@@ -156,12 +156,12 @@ bool both_agree(Channel& sends, Channel& receives, std::uint64_t key, std::uint6
 TEST(DyingRank, LeavesMessagesBetweenOthers) {
   Played played(7);
   played.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
   const auto of = [&](int rank) { return played.job.all[static_cast<std::size_t>(rank)].comm; };
   ASSERT_TRUE(both_agree(of(1)->to(2), of(2)->from(1), 7, 0));
   Channel& to_puppet = of(2)->to(6);
   played.puppet.die();
-  ASSERT_TRUE(played.job.all_settle(State::kBroken));
+  ASSERT_TRUE(played.job.all_reach(State::kBroken));
   const Answer answer = of(1)->to(2).value(5000, 7);
   EXPECT_EQ(answer.outcome, Outcome::kKnown);
   EXPECT_NE(answer.value.capacity, 0);
@@ -187,7 +187,7 @@ TEST(DyingRank, LeavesMessagesBetweenOthers) {
 TEST(DyingRank, EndsItsOwnMessages) {
   Played played(4);
   played.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
   const auto of = [&](int rank) { return played.job.all[static_cast<std::size_t>(rank)].comm; };
   Wire pair = Wire::to(played.puppet.address_of_rank(2), played.puppet.as(2));
   pair.say(Pair{});
@@ -214,7 +214,7 @@ TEST(DyingRank, EndsItsOwnMessages) {
 TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
   Played played(3);
   played.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
   const Ask ask = played.begin_round();
   played.puppet.parent.say(Limit{4, ask.round, 5000});
   const auto commit = played.puppet.parent.hear_a<Commit>();
@@ -223,7 +223,7 @@ TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
   Channel& channel = played.job.all[1].comm->collectives();
   ASSERT_TRUE(eventually([&] { return channel.value(5000, 4).value == commit->value; }));
   played.puppet.die();
-  ASSERT_TRUE(played.job.all_settle(State::kBroken));
+  ASSERT_TRUE(played.job.all_reach(State::kBroken));
   EXPECT_EQ(channel.value(5001, 4).outcome, Outcome::kBroken);
   EXPECT_EQ(channel.value(5002, 3).outcome, Outcome::kKnown);
 }
@@ -231,7 +231,7 @@ TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
 TEST(Abort, FromAnotherThreadReleasesAllRanks) {
   Played played(5);
   played.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
   played.begin_round();
   std::atomic<int> ended{0};
   std::vector<std::thread> hosts;
@@ -260,7 +260,7 @@ TEST(Abort, FromAnotherThreadReleasesAllRanks) {
 TEST(Abort, WhileTheRanksMeet) {
   Played played(4);
   played.job.all[1].comm->abort();
-  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_TRUE(played.job.all_reach(State::kRaw));
 }
 
 TEST(Settings, OfAnotherVersionAreNamed) {
@@ -272,7 +272,7 @@ TEST(Settings, OfAnotherVersionAreNamed) {
   const auto decision = played.puppet.registrar.hear_a<Decision>();
   ASSERT_TRUE(decision);
   EXPECT_FALSE(decision->ready);
-  ASSERT_TRUE(played.job.all_settle(State::kRaw));
+  ASSERT_TRUE(played.job.all_reach(State::kRaw));
   EXPECT_NE(decision->text.find("version"), std::string::npos) << decision->text;
 }
 
@@ -299,7 +299,7 @@ TEST(SlowRank, IsUnderstoodByteByByte) {
   const Bytes more = played.puppet.parent.sealed(Offered{4, {100, 0}});
   both.insert(both.end(), more.begin(), more.end());  // and two at once
   played.puppet.parent.say_bytes(both);
-  EXPECT_TRUE(played.job.all_settle(State::kReady));
+  EXPECT_TRUE(played.job.all_reach(State::kReady));
 }
 
 // ---- strangers: nobody answers them, and the job goes on ----
@@ -313,7 +313,7 @@ class Strangers : public testing::Test {
     // If too many strangers are connected, a rank may have to come again.
     played_.puppet.registrar = played_.puppet.come();
     played_.puppet.join();
-    EXPECT_TRUE(played_.job.all_settle(State::kReady));
+    EXPECT_TRUE(played_.job.all_reach(State::kReady));
     const Ask ask = played_.begin_round();
     played_.puppet.parent.say(Limit{4, ask.round, 300});
     EXPECT_TRUE(played_.puppet.parent.hear_a<Commit>());
@@ -356,11 +356,11 @@ TEST(BadRank, BreaksItsCommunicatorAlone) {
   Played played(3), other(3);
   played.puppet.join();
   other.puppet.join();
-  ASSERT_TRUE(played.job.all_settle(State::kReady));
-  ASSERT_TRUE(other.job.all_settle(State::kReady));
+  ASSERT_TRUE(played.job.all_reach(State::kReady));
+  ASSERT_TRUE(other.job.all_reach(State::kReady));
   played.puppet.parent.say(Limit{9, 9, 9});
-  EXPECT_TRUE(played.job.all_settle(State::kBroken));
-  EXPECT_TRUE(other.job.all_settle(State::kReady));
+  EXPECT_TRUE(played.job.all_reach(State::kBroken));
+  EXPECT_TRUE(other.job.all_reach(State::kReady));
 }
 
 }  // namespace

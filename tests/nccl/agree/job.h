@@ -49,7 +49,7 @@ bool eventually(Holds holds, std::chrono::milliseconds time = 20s) {
   return true;
 }
 
-inline bool settles(const CommunicatorRef& comm, State state) {
+inline bool reaches(const CommunicatorRef& comm, State state) {
   return eventually([&] { return comm->membership().state == state && comm->state() == state; });
 }
 
@@ -92,9 +92,9 @@ class Job {
     const Id id = make_id(maker);
     for (Rank& each : all) open(each.rank, id);
   }
-  bool all_settle(State state) {
+  bool all_reach(State state) {
     for (Rank& each : all) {
-      if (each.comm && !settles(each.comm, state)) return false;
+      if (each.comm && !reaches(each.comm, state)) return false;
     }
     return true;
   }

@@ -22,7 +22,7 @@ TEST_P(Membership, AllRanksHaveIt) {
   const int ranks = GetParam();
   Job job(ranks);
   job.open_all(ranks - 1);
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   for (Rank& each : job.all) {
     EXPECT_EQ(each.comm->membership().text, "all " + std::to_string(ranks) + " ranks have it");
   }
@@ -35,7 +35,7 @@ TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
   const std::vector<std::uint32_t> numbers{0, 1, 0, 2, 1, 1, 3};
   Job job(7, {}, 0, named);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   for (Rank& each : job.all) EXPECT_EQ(each.comm->nodes(), numbers);
   // The last four in another order.
   std::vector<CommunicatorRef> parts;
@@ -44,7 +44,7 @@ TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
     parts.push_back(of.helper->open_child(of.comm, 0, 1, 6 - rank, 4));
   }
   for (const auto& each : parts) {
-    ASSERT_TRUE(settles(each, State::kReady));
+    ASSERT_TRUE(reaches(each, State::kReady));
     EXPECT_EQ(each->nodes(), (std::vector<std::uint32_t>{0, 1, 1, 2}));
   }
 }
@@ -61,7 +61,7 @@ TEST(Registrar, NeedNotBeARank) {
   ASSERT_TRUE(maker.stamp(id));
   Job job(5);
   for (Rank& each : job.all) job.open(each.rank, id);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 TEST(Registrar, ListensWhereNcclDoes) {
@@ -70,7 +70,7 @@ TEST(Registrar, ListensWhereNcclDoes) {
   if (!maker.stamp(id)) GTEST_SKIP() << "no IPv6 on this machine";
   Job job(6);
   for (Rank& each : job.all) job.open(each.rank, id);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 TEST(Registrar, MayHaveAllRanksInItsProcess) {
@@ -79,7 +79,7 @@ TEST(Registrar, MayHaveAllRanksInItsProcess) {
   ASSERT_TRUE(helper.stamp(id));
   std::vector<CommunicatorRef> comms;
   for (int rank = 0; rank < 7; ++rank) comms.push_back(helper.open(id, rank, 7, {}));
-  for (const auto& each : comms) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : comms) EXPECT_TRUE(reaches(each, State::kReady));
 }
 
 TEST(Registrar, TellsOnceThatARankLacksIt) {
@@ -93,13 +93,13 @@ TEST(Registrar, TellsOnceThatARankLacksIt) {
   for (int times = 0; times < 2; ++times) {
     const Id id = job.make_id(1);
     for (int rank : {0, 1, 3}) job.open(rank, id);
-    ASSERT_TRUE(job.all_settle(State::kRaw));
+    ASSERT_TRUE(job.all_reach(State::kRaw));
     for (int rank : {0, 1, 3}) {
       EXPECT_EQ(job.all[rank].comm->membership().text, "raw: 1 of 4 ranks lacks it");
     }
     // It comes after all, and finds the decision.
     job.open(2, id);
-    ASSERT_TRUE(settles(job.all[2].comm, State::kRaw));
+    ASSERT_TRUE(reaches(job.all[2].comm, State::kRaw));
     EXPECT_EQ(job.all[2].comm->membership().text, "raw: 1 of 4 ranks lacks it");
   }
   EXPECT_EQ(told, 1);
@@ -125,7 +125,7 @@ TEST(Registrar, SaysOnceThatARankIsLateAndTakesIt) {
   for (int rank : {0, 1, 3}) EXPECT_TRUE(says(rank)) << job.all[rank].comm->membership().text;
   EXPECT_EQ(job.all[3].comm->state(), State::kForming);
   job.open(2, id);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
   EXPECT_EQ(told, 1);
   EXPECT_EQ(job.all[1].comm->membership().text, "all 4 ranks have it");
 }
@@ -138,7 +138,7 @@ TEST(Registrar, WaitsForALateRank) {
   EXPECT_EQ(job.all[1].comm->membership().state, State::kForming);
   EXPECT_EQ(job.all[1].comm->collectives().value(3, 9).value.capacity, 0);
   job.open(3, id);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 TEST(Registrar, NamesWhatDiffers) {
@@ -148,9 +148,9 @@ TEST(Registrar, NamesWhatDiffers) {
   ASSERT_TRUE(eventually([&] { return job.all[0].comm != nullptr; }));
   std::this_thread::sleep_for(50ms);
   job.open(1, id, {{"codec", "lorenzo"}, {"threshold", "1024"}});
-  ASSERT_TRUE(settles(job.all[1].comm, State::kRaw));
+  ASSERT_TRUE(reaches(job.all[1].comm, State::kRaw));
   job.open(2, id);
-  ASSERT_TRUE(job.all_settle(State::kRaw));
+  ASSERT_TRUE(job.all_reach(State::kRaw));
   for (Rank& each : job.all) {
     EXPECT_EQ(each.comm->membership().text, "raw: threshold is 65536 on rank 0 and 1024 on rank 1");
   }
@@ -162,7 +162,7 @@ TEST(Registrar, ThatHasGoneLeavesRanksRaw) {
   job.open(0, id);
   std::this_thread::sleep_for(50ms);
   job.all[1].helper.reset();
-  ASSERT_TRUE(settles(job.all[0].comm, State::kRaw));
+  ASSERT_TRUE(reaches(job.all[0].comm, State::kRaw));
   EXPECT_EQ(job.all[0].comm->membership().text,
             "raw: the process in which the ranks meet has ended before all had come");
 }
@@ -197,20 +197,20 @@ TEST(Id, KeepsNcclsPartAndHoldsAgainstDamage) {
 TEST(Children, FormTreesOfTheirOwn) {
   Job job(9);
   job.open_all(4);
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<CommunicatorRef> children(9);
   for (Rank& each : job.all) {
     const int color = each.rank % 2;
     children[each.rank] = each.helper->open_child(each.comm, 0, color, each.rank / 2, 5 - color);
   }
-  for (const auto& each : children) ASSERT_TRUE(settles(each, State::kReady));
+  for (const auto& each : children) ASSERT_TRUE(reaches(each, State::kReady));
   // Children of a child, which is closed while they form.
   std::vector<CommunicatorRef> again;
   for (int rank : {0, 2, 4, 6, 8}) {
     again.push_back(job.all[rank].helper->open_child(children[rank], 3, 7, 4 - rank / 2, 5));
     children[rank]->close();
   }
-  for (const auto& each : again) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : again) EXPECT_TRUE(reaches(each, State::kReady));
 }
 
 TEST(Children, OfAParentThatStillFormsWait) {
@@ -223,8 +223,8 @@ TEST(Children, OfAParentThatStillFormsWait) {
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(first->membership().state, State::kForming);
   job.open(2, id);
-  EXPECT_TRUE(settles(first, State::kReady));
-  EXPECT_TRUE(settles(second, State::kReady));
+  EXPECT_TRUE(reaches(first, State::kReady));
+  EXPECT_TRUE(reaches(second, State::kReady));
 }
 
 // As programs do that need the parent for its parts alone.
@@ -242,7 +242,7 @@ TEST(Children, OfAParentThatEndsWhileItForms) {
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(parts[0]->membership().state, State::kForming);
   open(5);
-  for (const auto& each : parts) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : parts) EXPECT_TRUE(reaches(each, State::kReady));
   // The parent is gone: what is left are the connections of the parts.
   EXPECT_TRUE(eventually([&] { return job.all[5].helper->connections() == 1; }));
 }
@@ -251,28 +251,28 @@ TEST(Children, OfAParentThatEndsWhileItForms) {
 TEST(Children, OfABrokenParentFindEachOther) {
   Job job(5);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   job.all[3].comm->abort();
   job.all[3].comm.reset();
   std::vector<CommunicatorRef> left;
   for (int rank : {0, 1, 2, 4}) {
     Rank& each = job.all[rank];
     if (rank % 2 == 0) {
-      ASSERT_TRUE(settles(each.comm, State::kBroken));
+      ASSERT_TRUE(reaches(each.comm, State::kBroken));
     } else {
       each.comm->revoke();
     }
     const int place = rank - (rank > 3 ? 1 : 0);
     left.push_back(each.helper->open_child(each.comm, 77, INT32_MIN, place, 4));
   }
-  for (const auto& each : left) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : left) EXPECT_TRUE(reaches(each, State::kReady));
 }
 
 // They meet with the first one that is left, if it is one of those that all know.
 TEST(Children, FindEachOtherWithoutRankZero) {
   Job job(7);
   job.open_all(2);
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   job.all[0].comm->abort();
   const auto open_from = [&](int first, std::uint64_t split) {
     std::vector<CommunicatorRef> left;
@@ -282,10 +282,10 @@ TEST(Children, FindEachOtherWithoutRankZero) {
     }
     return left;
   };
-  for (const auto& each : open_from(1, 8)) EXPECT_TRUE(settles(each, State::kReady));
-  for (const auto& each : open_from(3, 9)) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : open_from(1, 8)) EXPECT_TRUE(reaches(each, State::kReady));
+  for (const auto& each : open_from(3, 9)) EXPECT_TRUE(reaches(each, State::kReady));
   for (const auto& each : open_from(4, 10)) {
-    ASSERT_TRUE(settles(each, State::kRaw));
+    ASSERT_TRUE(reaches(each, State::kRaw));
     EXPECT_EQ(each->membership().text, "raw: it has lost those who know it");
   }
 }
@@ -293,7 +293,7 @@ TEST(Children, FindEachOtherWithoutRankZero) {
 TEST(Communicators, ThatAreRevokedReleaseWhoWaits) {
   Job job(2);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::thread revoker([&] {
     std::this_thread::sleep_for(20ms);
     job.all[1].comm->revoke();
@@ -302,7 +302,7 @@ TEST(Communicators, ThatAreRevokedReleaseWhoWaits) {
   const Taken taken = job.all[1].comm->take({.from = 0, .call = 1}, into, 20s);
   revoker.join();
   EXPECT_EQ(taken.outcome, Outcome::kAborted);
-  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+  EXPECT_TRUE(reaches(job.all[0].comm, State::kBroken));
   EXPECT_NE(job.all[0].comm->membership().text.find("rank 1 has revoked it"), std::string::npos);
 }
 
@@ -311,7 +311,7 @@ TEST(Children, OfARawParentAreRaw) {
   const Id id = job.make_id();
   job.open(0, id);
   const auto child = job.all[0].helper->open_child(job.all[0].comm, 0, 0, 0, 2);
-  ASSERT_TRUE(settles(child, State::kRaw));
+  ASSERT_TRUE(reaches(child, State::kRaw));
   EXPECT_EQ(child->membership().text, "raw: 1 of 2 ranks lacks it");
 }
 
@@ -321,7 +321,7 @@ TEST(Growth, RanksThatAreNewFindTheOthers) {
   Job job(3);
   Id early = bare_id();
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   Helper added({});
   for (std::uint64_t growth = 0; growth < 2; ++growth) {
     Id id = bare_id();
@@ -332,7 +332,7 @@ TEST(Growth, RanksThatAreNewFindTheOthers) {
     }
     // The second time the new rank differs.
     for (const CommunicatorRef& each : four) {
-      EXPECT_TRUE(settles(each, growth == 0 ? State::kReady : State::kRaw));
+      EXPECT_TRUE(reaches(each, growth == 0 ? State::kReady : State::kRaw));
     }
   }
   job.all[1].comm->close();

@@ -86,7 +86,7 @@ class Rests : public testing::Test {
     puppet_.join();
   }
   void SetUp() override {
-    ASSERT_TRUE(job_.all_settle(State::kReady));
+    ASSERT_TRUE(job_.all_reach(State::kReady));
     job_.all[1].comm->to(2).offer(7, {100, 0});
     pair_ = puppet_.accept();
     ASSERT_TRUE(pair_.hear_a<Pair>());

@@ -29,7 +29,7 @@ TEST(Parts, OfManySplitsInARowFindEachOther) {
   constexpr int kRanks = 23;
   Job job(kRanks);
   job.open_all(3);
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<CommunicatorRef> parts;
   for (std::uint64_t split = 0; split < 12; ++split) {
     for (Rank& each : job.all) {
@@ -39,7 +39,7 @@ TEST(Parts, OfManySplitsInARowFindEachOther) {
       parts.push_back(open_part(each, split, colors, kRanks));
     }
   }
-  for (const auto& each : parts) ASSERT_TRUE(settles(each, State::kReady));
+  for (const auto& each : parts) ASSERT_TRUE(reaches(each, State::kReady));
 }
 
 TEST(Parts, OfPartsFindEachOther) {
@@ -51,13 +51,13 @@ TEST(Parts, OfPartsFindEachOther) {
     const int rank = each.rank / 2;
     halves.push_back(each.helper->open_child(parts[each.rank], 0, rank % 2, rank / 2, 4, 0, kSame));
   }
-  for (const auto& each : halves) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : halves) EXPECT_TRUE(reaches(each, State::kReady));
 }
 
 TEST(Parts, ThatDifferAreRawAndSayWhy) {
   Job job(9);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<CommunicatorRef> parts;
   for (Rank& each : job.all) {
     const bool differs = each.rank == 8;
@@ -65,7 +65,7 @@ TEST(Parts, ThatDifferAreRawAndSayWhy) {
   }
   for (Rank& each : job.all) {
     const bool even = each.rank % 2 == 0;
-    ASSERT_TRUE(settles(parts[each.rank], even ? State::kRaw : State::kReady)) << each.rank;
+    ASSERT_TRUE(reaches(parts[each.rank], even ? State::kRaw : State::kReady)) << each.rank;
     if (!even) continue;
     const std::string text = parts[each.rank]->membership().text;
     EXPECT_TRUE(text.starts_with("raw: the policy is ")) << text;
@@ -77,7 +77,7 @@ TEST(Parts, SayWhichRankIsLateAndTakeIt) {
   options.late = 300ms;
   Job job(7, options);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<CommunicatorRef> parts(7);
   for (const int rank : {0, 2, 4}) parts[rank] = open_part(job.all[rank], 5, 2, 7);
   for (const int rank : {0, 2, 4}) {
@@ -86,21 +86,21 @@ TEST(Parts, SayWhichRankIsLateAndTakeIt) {
     })) << parts[rank]->membership().text;
   }
   parts[6] = open_part(job.all[6], 5, 2, 7);
-  for (const int rank : {0, 2, 4, 6}) EXPECT_TRUE(settles(parts[rank], State::kReady));
+  for (const int rank : {0, 2, 4, 6}) EXPECT_TRUE(reaches(parts[rank], State::kReady));
 }
 
 TEST(Parts, AreGivenUpWhenARankDoesNotCome) {
   Job job(7, quick());
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   std::vector<CommunicatorRef> parts(7);
   for (const int rank : {2, 4, 6}) parts[rank] = open_part(job.all[rank], 5, 2, 7);
   for (const int rank : {2, 4, 6}) {
-    ASSERT_TRUE(settles(parts[rank], State::kRaw));
+    ASSERT_TRUE(reaches(parts[rank], State::kRaw));
     EXPECT_EQ(parts[rank]->membership().text, "raw: 1 of 4 ranks lacks it");
   }
   parts[0] = open_part(job.all[0], 5, 2, 7);
-  EXPECT_TRUE(settles(parts[0], State::kRaw)) << "it finds the decision";
+  EXPECT_TRUE(reaches(parts[0], State::kRaw)) << "it finds the decision";
 }
 
 // Ranks that come after one has left, whether it was between them and rank 0 or was rank 0.
@@ -108,7 +108,7 @@ TEST(Parts, FindEachOtherAfterARankHasLeft) {
   for (const int leaves : {0, 1, 20}) {
     Job job(22);
     job.open_all();
-    ASSERT_TRUE(job.all_settle(State::kReady));
+    ASSERT_TRUE(job.all_reach(State::kReady));
     std::vector<CommunicatorRef> parts(22);
     for (const int rank : {0, 6, 21}) parts[rank] = open_part(job.all[rank], 0, 3, 22);
     // It has its own part, and ends the parent at once.
@@ -118,7 +118,7 @@ TEST(Parts, FindEachOtherAfterARankHasLeft) {
       if (each.rank % 2 == 0) std::this_thread::sleep_for(3ms);
       if (!parts[each.rank]) parts[each.rank] = open_part(each, 0, 3, 22);
     }
-    for (const auto& each : parts) EXPECT_TRUE(settles(each, State::kReady)) << leaves;
+    for (const auto& each : parts) EXPECT_TRUE(reaches(each, State::kReady)) << leaves;
   }
 }
 
@@ -127,13 +127,13 @@ TEST(Parts, FindEachOtherThoughTheirParentBreaks) {
   for (int time = 0; time < 6; ++time) {
     Job job(22);
     job.open_all();
-    ASSERT_TRUE(job.all_settle(State::kReady));
+    ASSERT_TRUE(job.all_reach(State::kReady));
     std::vector<CommunicatorRef> parts(22);
     for (Rank& each : job.all) {
       parts[each.rank] = open_part(each, 0, 3, 22);
       if (each.rank == 3 * time) job.all[21 - each.rank].comm->revoke();
     }
-    for (const auto& each : parts) EXPECT_TRUE(settles(each, State::kReady)) << time;
+    for (const auto& each : parts) EXPECT_TRUE(reaches(each, State::kReady)) << time;
   }
 }
 
@@ -147,7 +147,7 @@ class Played : public testing::Test {
     write_stamp(id, puppet_.stamp());
     for (Rank& each : job_.all) job_.open(each.rank, id);
     puppet_.join();
-    ASSERT_TRUE(job_.all_settle(State::kReady));
+    ASSERT_TRUE(job_.all_reach(State::kReady));
   }
   Enrol line(std::uint32_t rank, std::uint32_t ranks) const {
     return {9, 4, kRanks - 1, rank, ranks, 0, false, kTerms};
@@ -174,7 +174,7 @@ TEST_F(Played, ALineGoesUpAndTheWordComesDown) {
   down.say(Table{{word->table.places[1]}});
   ASSERT_TRUE(down.hear_a<Up>());
   down.say(Ready{{word->table.places[0].address, word->table.places[1].address}, {0, 1}});
-  EXPECT_TRUE(settles(other, State::kReady));
+  EXPECT_TRUE(reaches(other, State::kReady));
 }
 
 TEST_F(Played, AWordThatARankCannotBeReachedMakesThePartRaw) {
@@ -188,7 +188,7 @@ TEST_F(Played, AWordThatARankCannotBeReachedMakesThePartRaw) {
   const auto word = puppet_.parent.hear_a<Word>();
   ASSERT_TRUE(word);
   EXPECT_EQ(word->says, Says::kRaw);
-  ASSERT_TRUE(settles(other, State::kRaw));
+  ASSERT_TRUE(reaches(other, State::kRaw));
   EXPECT_EQ(other->membership().text, failed.text);
   EXPECT_EQ(job_.all[5].comm->state(), State::kReady);
 }
@@ -203,7 +203,7 @@ TEST_P(Unfit, MakesTheParentBroken) {
   const Message said[] = {from_rank(2), from_rank(0), from_rank(0xFFFFFFFF), large,
                           Word{2, 9, 4, Says::kRaw, "", {}}};
   puppet_.parent.say(said[GetParam()]);
-  EXPECT_TRUE(job_.all_settle(State::kBroken));
+  EXPECT_TRUE(job_.all_reach(State::kBroken));
 }
 
 INSTANTIATE_TEST_SUITE_P(LinesAndWords, Unfit, testing::Range(0, 5));
@@ -217,8 +217,8 @@ TEST_F(Played, PartsThatNobodyElseHasAreForgottenAtLast) {
   }
   const auto first = job_.all[2].helper->open_child(job_.all[2].comm, 1, 1, 0, 2, 0, kSame);
   const auto second = job_.all[3].helper->open_child(job_.all[3].comm, 1, 1, 1, 2, 0, kSame);
-  EXPECT_TRUE(settles(first, State::kReady));
-  EXPECT_TRUE(settles(second, State::kReady));
+  EXPECT_TRUE(reaches(first, State::kReady));
+  EXPECT_TRUE(reaches(second, State::kReady));
 }
 
 // Who has come keeps no connection: a registrar has few, however many ranks there are.
@@ -232,7 +232,7 @@ TEST(Registrar, KeepsNoConnectionsOfThoseThatHaveCome) {
       << job.all[29].helper->connections();
   EXPECT_TRUE(eventually([&] { return job.all[3].helper->connections() == 0; }, 5s));
   job.open(7, id);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 TEST(Registrar, IsToldByARankThatCannotBeConnected) {
@@ -245,7 +245,7 @@ TEST(Registrar, IsToldByARankThatCannotBeConnected) {
   EXPECT_FALSE(puppet.registrar.hear()) << "its connection is ended";
   puppet.parent = puppet.accept();
   puppet.come().say(Failed{{}, "raw: rank 5 has no room"});
-  ASSERT_TRUE(job.all_settle(State::kRaw));
+  ASSERT_TRUE(job.all_reach(State::kRaw));
   for (Rank& each : job.all) EXPECT_EQ(each.comm->membership().text, "raw: rank 5 has no room");
   Wire called = puppet.accept();
   const auto call = called.hear_a<Call>();
@@ -261,13 +261,13 @@ TEST(Registrar, CallsThatNobodyWaitsForAreIgnored) {
   Puppet puppet(id, 4);
   for (Rank& each : job.all) job.open(each.rank, id);
   puppet.join();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   Introduction as = puppet.as(0);
   Wire::to(puppet.stamp().registrar, as).say(Call{{}, Says::kRaw, "raw: no"});
   as.head.secret[2] ^= std::byte{1};
   EXPECT_TRUE(Wire::to(puppet.stamp().registrar, as).is_shut());
   std::this_thread::sleep_for(100ms);
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(Processes, OneThatIsKilledIsNoticedAlthoughItHasForked) {
           forked.put(start([] { return pause(); }));
           pause();
         }
-        return settles(comm, State::kBroken) ? 0 : 20;
+        return reaches(comm, State::kBroken) ? 0 : 20;
       });
     }));
   }
@@ -174,7 +174,7 @@ TEST(Processes, AForkedChildHasAHelperOfItsOwn) {
     if (!helper.stamp(id)) return 1;
     const CommunicatorRef first = helper.open(id, 0, 2, {});
     const CommunicatorRef second = helper.open(id, 1, 2, {});
-    if (!settles(first, State::kReady) || !settles(second, State::kReady)) return 2;
+    if (!reaches(first, State::kReady) || !reaches(second, State::kReady)) return 2;
     const pid_t child = start([&] {
       // The communicators that the child inherits do nothing, and do not hang.
       first->collectives().offer(1, {1, 0});
@@ -186,7 +186,7 @@ TEST(Processes, AForkedChildHasAHelperOfItsOwn) {
       if (&own == &helper || !own.stamp(again)) return 2;
       const CommunicatorRef one = own.open(again, 0, 2, {});
       const CommunicatorRef two = own.open(again, 1, 2, {});
-      return settles(one, State::kReady) && settles(two, State::kReady) ? 0 : 3;
+      return reaches(one, State::kReady) && reaches(two, State::kReady) ? 0 : 3;
     });
     if (status_of(child) != 0) return 3;
     // The parent's goes on.

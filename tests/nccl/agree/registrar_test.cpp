@@ -75,7 +75,7 @@ TEST(Registrar, ThatTakesConnectionsAndEndsThemIsGivenUp) {
   std::thread service([&] {
     while (!over) played.accept(10ms).end();
   });
-  EXPECT_TRUE(job.all_settle(State::kRaw));
+  EXPECT_TRUE(job.all_reach(State::kRaw));
   over = true;
   service.join();
   const std::string text =
@@ -95,7 +95,7 @@ TEST(Registrar, ThatNobodyListensForIsGivenUp) {
   }
   Job job(2, quick());
   for (Rank& each : job.all) job.open(each.rank, id);
-  ASSERT_TRUE(job.all_settle(State::kRaw));
+  ASSERT_TRUE(job.all_reach(State::kRaw));
   EXPECT_NE(job.all[0].comm->membership().text.find("(Connection refused)"), std::string::npos)
       << job.all[0].comm->membership().text;
 }
@@ -110,7 +110,7 @@ TEST(Registrar, ThatHoldsAConnectionIsWaitedFor) {
   Wire rank = played.accept_as_the_registrar(1s);
   ASSERT_TRUE(rank.hear_a<Register>());
   rank.say(Decision{false, "raw: it does not want to"});
-  ASSERT_TRUE(settles(job.all[0].comm, State::kRaw));
+  ASSERT_TRUE(reaches(job.all[0].comm, State::kRaw));
   EXPECT_EQ(job.all[0].comm->membership().text, "raw: it does not want to");
 }
 
@@ -127,7 +127,7 @@ TEST(Registrar, ThatSendsRanksAwayIsAskedAgain) {
   EXPECT_EQ(job.all[0].comm->state(), State::kForming);
   Wire rank = played.accept_as_the_registrar(2s);
   rank.say(Decision{false, "raw: it does not want to"});
-  EXPECT_TRUE(settles(job.all[0].comm, State::kRaw));
+  EXPECT_TRUE(reaches(job.all[0].comm, State::kRaw));
 }
 
 // The host is on a link that none of the interfaces here is known to be on.
@@ -146,7 +146,7 @@ TEST(Registrar, AtAnAddressOfAnotherLinkIsNotAskedFor) {
     if (!has_network) return;
     Job job(1, {}, 2);
     job.open(0, id);
-    if (settles(job.all[0].comm, State::kRaw)) text = job.all[0].comm->membership().text;
+    if (reaches(job.all[0].comm, State::kRaw)) text = job.all[0].comm->membership().text;
   }).join();
   if (!has_network) GTEST_SKIP() << "the system allows no network of its own";
   EXPECT_EQ(text,

@@ -214,7 +214,7 @@ TEST(Rounds, AHostThatStandsStillIsLeftSoManyValues) {
   EXPECT_EQ(round, kMostSteps + 1);
   EXPECT_EQ(ledger.steps(1), kMostSteps);
   rounds.stop();  // the round that was refused holds nobody
-  ledger.settle(200'000);
+  ledger.confirm(200'000);
   EXPECT_EQ(ledger.value(100'000, 1).value.capacity, 0) << "before the first";
   EXPECT_LE(ledger.steps(1), 1);
 }
@@ -366,7 +366,7 @@ TEST(Ledger, KeepsTheValuesThatAreStillAskedForAlone) {
     const std::uint64_t from = ledger.freeze(1, kWindow);
     ledger.commit(1, from, {change, 0});
     for (; call < from; ++call) {
-      ledger.settle(call);
+      ledger.confirm(call);
       ASSERT_EQ(ledger.value(call, 1).value.capacity, change - 1);
     }
     ASSERT_LE(ledger.steps(1), 3);

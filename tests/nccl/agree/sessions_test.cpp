@@ -142,7 +142,7 @@ TEST(Sessions, AreTakenUpAgain) {
   options.warn = [&](const std::string&) { ++warned; };
   Job job(7, options);
   job.open_all();
-  ASSERT_TRUE(job.all_settle(State::kReady));
+  ASSERT_TRUE(job.all_reach(State::kReady));
   ASSERT_TRUE(agree_on(job, 1, 0));
   const std::vector<std::byte> bytes(900'001, std::byte{9});
   for (int time = 0; time < 5; ++time) {
@@ -166,7 +166,7 @@ TEST(Sessions, AreTakenUpAgain) {
     expect(3, {5, true, call, 0});
     EXPECT_TRUE(agree_on(job, 100 + call, 100'000 * (call + 1)));
   }
-  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_TRUE(job.all_reach(State::kReady));
   EXPECT_GT(warned, 0);
   EXPECT_LE(warned, 7) << "once a process";
 }
@@ -187,7 +187,7 @@ class Lost : public testing::Test {
     for (Rank& each : job_.all) job_.open(each.rank, id_);
     puppet_.join();
   }
-  void SetUp() override { ASSERT_TRUE(job_.all_settle(State::kReady)); }
+  void SetUp() override { ASSERT_TRUE(job_.all_reach(State::kReady)); }
   void offer(std::uint64_t key) {
     for (Rank& each : job_.all) each.comm->collectives().offer(key, {100, 0});
     puppet_.parent.say(Offered{key, {100, 0}});
@@ -233,7 +233,7 @@ TEST_F(Lost, IsGivenUpInTheEnd) {
   puppet_.parent.end();
   std::this_thread::sleep_for(1s);
   EXPECT_EQ(job_.all[0].comm->state(), State::kReady);
-  EXPECT_TRUE(job_.all_settle(State::kBroken));
+  EXPECT_TRUE(job_.all_reach(State::kBroken));
   EXPECT_NE(job_.all[0].comm->membership().text.find("rank 2 cannot be reached any more"),
             std::string::npos)
       << job_.all[0].comm->membership().text;
@@ -241,7 +241,7 @@ TEST_F(Lost, IsGivenUpInTheEnd) {
 
 TEST_F(Lost, WithMoreTakenThanWasSaidBreaks) {
   puppet_.parent.say(Took{1000});
-  EXPECT_TRUE(job_.all_settle(State::kBroken));
+  EXPECT_TRUE(job_.all_reach(State::kBroken));
 }
 
 // A rank that leaves before it has answered a round: no call waits for it.
@@ -266,7 +266,7 @@ TEST_F(Lost, ByARankThatLeavesReleasesWhoeverWaits) {
   EXPECT_EQ(past, 2);
   puppet_.die();
   std::this_thread::sleep_for(300ms);
-  EXPECT_TRUE(job_.all_settle(State::kReady));
+  EXPECT_TRUE(job_.all_reach(State::kReady));
 }
 
 // The same on a host that does not say whether it lives.
@@ -287,13 +287,13 @@ TEST_F(Elsewhere, ThatIsRefusedForAWhileIsNoDeath) {
   puppet_.parent.say(Took{2});
   offer(4);
   EXPECT_TRUE(puppet_.parent.hear_a_round());
-  EXPECT_TRUE(job_.all_settle(State::kReady));
+  EXPECT_TRUE(job_.all_reach(State::kReady));
 }
 
 TEST_F(Elsewhere, ThatIsRefusedForLongHasEnded) {
   const auto begin = std::chrono::steady_clock::now();
   puppet_.die();
-  ASSERT_TRUE(job_.all_settle(State::kBroken));
+  ASSERT_TRUE(job_.all_reach(State::kBroken));
   EXPECT_GT(std::chrono::steady_clock::now() - begin, 1s);
   EXPECT_NE(job_.all[1].comm->membership().text.find("rank 2 has ended"), std::string::npos)
       << job_.all[1].comm->membership().text;
@@ -303,7 +303,7 @@ TEST_F(Elsewhere, ThatIsRefusedForLongHasEnded) {
 TEST_F(Lost, ByItsDeathOnThisMachineIsKnownAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   puppet_.die();
-  ASSERT_TRUE(job_.all_settle(State::kBroken));
+  ASSERT_TRUE(job_.all_reach(State::kBroken));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms);
 }
 
@@ -336,7 +336,7 @@ TEST_F(Lost, PairThatWasNeverThereStaysRaw) {
     const Answer answer = sends.value(0, 7);
     return answer.outcome == Outcome::kKnown && answer.value.reason == kUnreachable;
   }));
-  EXPECT_TRUE(job_.all_settle(State::kReady));
+  EXPECT_TRUE(job_.all_reach(State::kReady));
   const std::vector<std::byte> bytes(10, std::byte{1});
   job_.all[1].comm->give({1, false, 3, 0}, 2, bytes.size(), bytes);
   const auto carried = puppet_.parent.hear_a<Carried>();
@@ -359,7 +359,7 @@ class Idle : public testing::Test {
     return made;
   }
   Idle() : job_(kRanks, few()) { job_.open_all(); }
-  void SetUp() override { ASSERT_TRUE(job_.all_settle(State::kReady)); }
+  void SetUp() override { ASSERT_TRUE(job_.all_reach(State::kReady)); }
 
   // Both ends offer, and have the value at last.
   bool pairs_agree(std::uint64_t key, std::uint16_t needed) {
@@ -405,7 +405,7 @@ TEST_F(Idle, AreEndedAndMadeAgain) {
     ASSERT_TRUE(pairs_agree(10, static_cast<std::uint16_t>(100 + 50 * time))) << time;
     ASSERT_TRUE(all_rest()) << most_connections();
   }
-  EXPECT_TRUE(job_.all_settle(State::kReady));
+  EXPECT_TRUE(job_.all_reach(State::kReady));
 }
 
 TEST_F(Idle, OfReceiversThatSpeakLateAreMadeAgain) {
@@ -439,7 +439,7 @@ TEST_F(Idle, CarryBlocksAfterARest) {
     }
   });
   ASSERT_TRUE(all_rest());
-  EXPECT_TRUE(job_.all_settle(State::kReady));
+  EXPECT_TRUE(job_.all_reach(State::kReady));
 }
 
 // Neither a rank that leaves nor one that stays waits for connections which rest.

@@ -63,7 +63,7 @@ class Mesh {
   }
   bool nobody_knows() {
     for (const auto& [rank, part] : parts) {
-      if (!settles(part, State::kReady)) return false;
+      if (!reaches(part, State::kReady)) return false;
     }
     std::this_thread::sleep_for(300ms);
     return std::ranges::none_of(parts,

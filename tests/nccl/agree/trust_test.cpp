@@ -17,7 +17,7 @@ class Trust : public testing::Test {
   }
   void join() {
     puppet_.join();
-    ASSERT_TRUE(job_.all_settle(State::kReady));
+    ASSERT_TRUE(job_.all_reach(State::kReady));
   }
   void expect_a_sound_job(std::uint64_t key) {
     for (Rank& each : job_.all) each.comm->collectives().offer(key, {100, 0});
@@ -27,7 +27,7 @@ class Trust : public testing::Test {
     EXPECT_EQ(ask->key, key);
     puppet_.parent.say(Limit{key, ask->round, 300});
     EXPECT_TRUE(puppet_.parent.hear_a<Commit>());
-    EXPECT_TRUE(job_.all_settle(State::kReady));
+    EXPECT_TRUE(job_.all_reach(State::kReady));
   }
   // The connection that rank 0 makes anew, with what was not taken said again.
   void expect_another_connection(std::uint64_t taken_before) {
