@@ -147,6 +147,7 @@ VECTOR_PROGRAMS := $(filter-out %/output.py %/period.py,$(wildcard tools/make_ve
 
 lint: $(VENV)/.test
 	tools/check_layers
+	tools/check_types
 	tools/format --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

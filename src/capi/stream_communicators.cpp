@@ -23,7 +23,7 @@ struct tw_stream_comm {
   SlotLink link;
   codec::Spec spec;
   frame::Mark mark;
-  std::shared_ptr<const Nodes> nodes;
+  std::shared_ptr<const SlotNodes> nodes;
   Enqueuer enqueuer = nullptr;
 };
 
@@ -195,8 +195,8 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
     }
     if (own->nodes != nullptr) {
       const auto ranks = static_cast<std::size_t>(made->link.transport->size());
-      made->nodes =
-          std::make_shared<const Nodes>(std::vector<std::uint32_t>(own->nodes, own->nodes + ranks));
+      made->nodes = std::make_shared<const SlotNodes>(
+          std::vector<std::uint32_t>(own->nodes, own->nodes + ranks));
     }
     *comm = made.release();
     return TW_OK;

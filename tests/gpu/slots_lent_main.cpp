@@ -22,7 +22,7 @@ Case gather_on_two_nodes() {
   Case given;
   given.call.operation = SlotOperation::kAllgather;
   given.call.spec = *codec::parse_spec("szp:abs=1e-3");
-  given.call.nodes = std::make_shared<const Nodes>(std::vector<std::uint32_t>{0, 0, 1, 1});
+  given.call.nodes = std::make_shared<const SlotNodes>(std::vector<std::uint32_t>{0, 0, 1, 1});
   given.call.ranks = given.call.nodes->ranks();
   given.call.count = kValues;
   given.call.capacity = {512, 0};

@@ -69,7 +69,7 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
   Case given;
   given.call.spec = *codec::parse_spec(spec);
   for (const Layout& layout : {Layout{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2}, {0, 0, 1}}) {
-    given.call.nodes = std::make_shared<const Nodes>(layout);
+    given.call.nodes = std::make_shared<const SlotNodes>(layout);
     given.call.ranks = given.call.nodes->ranks();
     given.call.scale = 1.0 / given.call.ranks;
     for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kE4m3}) {
@@ -130,7 +130,8 @@ void compare_references(Where where, std::string_view spec, const Extent& extent
           given.call.ranks = extent.ranks.back();
           given.call.nodes = nullptr;
           compare_steps(where, given, spec, tally);
-          given.call.nodes = std::make_shared<const Nodes>(std::vector<std::uint32_t>{0, 0, 1, 1});
+          given.call.nodes =
+              std::make_shared<const SlotNodes>(std::vector<std::uint32_t>{0, 0, 1, 1});
           given.call.ranks = given.call.nodes->ranks();
           compare_steps(where, given, spec, tally);
         }

@@ -10,7 +10,7 @@
 namespace thinwire::codec::expack {
 
 // A stretch of a chunk: its rows, kind, and where its outer codes (bits) and raw exponents lie.
-struct Stretch {
+struct CodedStretch {
   std::uint32_t first_row;
   std::uint32_t rows;
   unsigned kind;
@@ -20,7 +20,7 @@ struct Stretch {
   std::uint32_t raw_end;
 };
 
-inline Stretch stretch_of(const std::byte* head, std::uint32_t rows, std::uint32_t place) {
+inline CodedStretch stretch_of(const std::byte* head, std::uint32_t rows, std::uint32_t place) {
   const std::uint32_t each = stretch_rows(rows);
   const std::uint32_t first = std::min(place * each, rows);
   const auto before = place == 0 ? 0 : load<std::uint32_t>(head + 4 * (place - 1));
@@ -42,7 +42,7 @@ struct Groups {
 
 // False if there are more or fewer outer codes than the stretch should have. `outer` may be read
 // 8 bytes past its end.
-inline bool take_groups(const std::byte* inner, const std::byte* outer, const Stretch& stretch,
+inline bool take_groups(const std::byte* inner, const std::byte* outer, const CodedStretch& stretch,
                         Groups& groups) {
   std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> lengths;
   const bool is_entropy = (stretch.kind & kEntropyBit) != 0;
@@ -131,7 +131,7 @@ inline bool put_raw(const std::uint8_t* marks, std::uint32_t rows, ByteView raw,
 // False if the stretch's parts disagree.
 template <Dtype kDtype>
 inline bool take_stretch(const std::byte* in, const Parts& parts, const std::byte* outer,
-                         const Stretch& stretch, std::uint8_t* exponents) {
+                         const CodedStretch& stretch, std::uint8_t* exponents) {
   Groups groups;
   if (!take_groups(in + parts.inner, outer, stretch, groups)) return false;
   std::array<std::uint8_t, kMostValues / kStretches> marks;
@@ -162,7 +162,7 @@ inline bool take_coded(ByteView encoded, const Parts& parts, std::uint32_t rows,
   std::memcpy(outer.data(), encoded.data() + parts.outer, bytes);
   std::memset(outer.data() + bytes, 0, 8);
   for (std::uint32_t place = 0; place < kStretches; ++place) {
-    const Stretch stretch = stretch_of(encoded.data(), rows, place);
+    const CodedStretch stretch = stretch_of(encoded.data(), rows, place);
     if (stretch.raw_end > parts.end - parts.raw) return false;
     std::uint8_t* const of_stretch = exponents.data() + stretch.first_row * kRowValues;
     if (!take_stretch<kDtype>(encoded.data(), parts, outer.data(), stretch, of_stretch)) {
@@ -189,7 +189,7 @@ inline bool take_listed(ByteView encoded, const Parts& parts, std::uint32_t rows
                 exponents.data() + row * kRowValues);
   }
   for (std::uint32_t place = 0; place < kStretches; ++place) {
-    const Stretch stretch = stretch_of(in, rows, place);
+    const CodedStretch stretch = stretch_of(in, rows, place);
     const bool is_sound = stretch.kind == 0 && stretch.outer_end == width &&
                           stretch.raw_begin <= stretch.raw_end && stretch.raw_end <= all_raw;
     if (!is_sound) return false;

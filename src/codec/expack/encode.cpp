@@ -26,8 +26,8 @@ inline Dictionary try_dictionary(const ByteRows& exponents, std::uint32_t rows, 
   for (std::uint32_t place = 0; place < kStretches; ++place) {
     const std::uint32_t first = std::min(place * each, rows);
     const std::uint32_t at = first * kRowValues;
-    const Stretch<kDtype> stretch{exponents.data() + at, places.data() + at, first,
-                                  std::min(each, rows - first), 0};
+    const ExponentStretch<kDtype> stretch{exponents.data() + at, places.data() + at, first,
+                                          std::min(each, rows - first), 0};
     put_raw(stretch, kRawPlace, codes);
     codes.head[place] = head_word(0, dictionary.width, codes.raw_exponents);
   }

@@ -32,7 +32,7 @@ inline void add_outer(Codes& codes, std::uint32_t bits, std::uint32_t count) {
 
 // One stretch's rows: exponents and codes, a byte each in plain order.
 template <Dtype kDtype>
-struct Stretch {
+struct ExponentStretch {
   const std::uint8_t* exponents;
   const std::uint8_t* bytes;
   std::uint32_t first_row;
@@ -41,7 +41,7 @@ struct Stretch {
 };
 
 template <Dtype kDtype>
-inline void put_inner(const Stretch<kDtype>& stretch, Codes& codes) {
+inline void put_inner(const ExponentStretch<kDtype>& stretch, Codes& codes) {
   std::byte* const out = codes.inner.data() + stretch.first_row * (kRowValues / 4);
   for (std::uint32_t row = 0; row < stretch.rows; ++row) {
     for (int group = 0; group < kRowGroups; ++group) {
@@ -52,7 +52,7 @@ inline void put_inner(const Stretch<kDtype>& stretch, Codes& codes) {
 }
 
 template <Dtype kDtype>
-inline void put_outer(const Stretch<kDtype>& stretch, Codes& codes) {
+inline void put_outer(const ExponentStretch<kDtype>& stretch, Codes& codes) {
   std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> bits;
   std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> lengths;
   const bool is_entropy = (stretch.kind & kEntropyBit) != 0;
@@ -75,7 +75,7 @@ inline void put_outer(const Stretch<kDtype>& stretch, Codes& codes) {
 
 // The exponents whose bytes have `flag`.
 template <Dtype kDtype>
-inline void put_raw(const Stretch<kDtype>& stretch, unsigned flag, Codes& codes) {
+inline void put_raw(const ExponentStretch<kDtype>& stretch, unsigned flag, Codes& codes) {
   for (int group = 0; group < kRowGroups; ++group) {
     for (std::uint32_t row = 0; row < stretch.rows; ++row) {
       std::uint64_t raw = group_bytes<kDtype>(stretch.bytes + row * kRowValues, group);
@@ -126,7 +126,7 @@ inline unsigned code_stretch(const std::uint8_t* exponents, std::uint32_t first_
     take_symbols(of_row, base, has_zeros, bytes.data() + row * kRowValues);
   }
   const unsigned kind = take_kind(mode, has_zeros, rows, bytes.data());
-  const Stretch<kDtype> stretch{exponents, bytes.data(), first_row, rows, kind};
+  const ExponentStretch<kDtype> stretch{exponents, bytes.data(), first_row, rows, kind};
   put_inner(stretch, codes);
   put_outer(stretch, codes);
   put_raw(stretch, kRawFlag, codes);

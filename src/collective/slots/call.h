@@ -49,7 +49,7 @@ struct SlotCall {
   codec::Spec spec;
   frame::Mark mark = frame::file_mark();
   int rank = 0, ranks = 1;
-  std::shared_ptr<const Nodes> nodes{};  // none: each rank is on a node of its own
+  std::shared_ptr<const SlotNodes> nodes{};  // none: each rank is on a node of its own
 
   std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(dtype); }
   bool reduces() const { return operation == SlotOperation::kReduceScatter || sums_whole_arrays(); }

@@ -5,7 +5,7 @@
 
 namespace thinwire::collective {
 
-Nodes::Nodes(const std::vector<std::uint32_t>& of_ranks) {
+SlotNodes::SlotNodes(const std::vector<std::uint32_t>& of_ranks) {
   std::map<std::uint32_t, int> numbers;
   for (const std::uint32_t named : of_ranks) {
     const auto [found, added] = numbers.try_emplace(named, count());
@@ -17,7 +17,7 @@ Nodes::Nodes(const std::vector<std::uint32_t>& of_ranks) {
   }
 }
 
-bool Nodes::have_levels() const {
+bool SlotNodes::have_levels() const {
   const auto alike = [&](const auto& each) { return each.size() == members_.front().size(); };
   return count() > 1 && locals() > 1 && std::ranges::all_of(members_, alike);
 }

@@ -7,10 +7,10 @@
 namespace thinwire::collective {
 
 // Ranks of a node have local numbers, from 0, in the order of their ranks.
-class Nodes {
+class SlotNodes {
  public:
   // Equal numbers are one node; they need not be small or follow each other.
-  explicit Nodes(const std::vector<std::uint32_t>& of_ranks);
+  explicit SlotNodes(const std::vector<std::uint32_t>& of_ranks);
 
   int ranks() const { return static_cast<int>(node_.size()); }
   int count() const { return static_cast<int>(members_.size()); }

@@ -83,7 +83,7 @@ class SlotPlanner {
   SlotPlan& plan_;
   SlotCall& call_;
   SlotPlan::NeedsOf needs_of_;
-  const Nodes* nodes_ = nullptr;
+  const SlotNodes* nodes_ = nullptr;
   std::array<std::uint64_t, kMostExchanges> scratch_bytes_{};  // operands of a sum
   std::uint64_t scratch_at_ = 0;
   std::uint64_t stays_bytes_ = 0;

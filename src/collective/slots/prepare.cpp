@@ -99,7 +99,7 @@ SlotCall call_in_levels(SlotCall call) {
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t rank = 0; rank < 2 * kNodes; ++rank) nodes.push_back(rank / 2);
   call.ranks = static_cast<int>(nodes.size());
-  call.nodes = std::make_shared<const Nodes>(nodes);
+  call.nodes = std::make_shared<const SlotNodes>(nodes);
   call.premultiplied = false;
   call.count = 5000;
   return call;
