@@ -44,7 +44,7 @@ std::string reason_of(const Counts& made) {
 void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
   if (outcome.way == Way::kRaw) return turns.warm_up(outcome.way);
   const auto start = Clock::now();
-  int rounds = 0, settled = 0;
+  int rounds = 0, steady = 0;
   bool are_timed = false;
   // All go on as long as any: each calls as often as the others.
   while (std::ranges::min(job.meeting.all(Clock::now() - start)) < kMostTime) {
@@ -58,10 +58,10 @@ void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
     const auto says = [&](const char* reason) { return std::ranges::count(reasons, reason) > 0; };
     are_timed = are_timed || says(kBeingTimed);
     if (std::ranges::none_of(reasons, passes)) {
-      if (!are_timed || ++settled > kTimedCalls) return;
+      if (!are_timed || ++steady > kTimedCalls) return;
       continue;
     }
-    settled = 0;
+    steady = 0;
     if (says(kNotKnown)) {
       std::this_thread::sleep_for(kPause);
     } else {

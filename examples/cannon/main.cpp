@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
   const auto fits = [&options, ranks](std::string* error) { return check(options, ranks, error); };
   if (!examples::read_options("cannon", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
-  if (!examples::settle_device(MPI_COMM_WORLD, "cannon", options.device.device, &on_gpu)) return 2;
+  if (!examples::choose_device(MPI_COMM_WORLD, "cannon", options.device.device, &on_gpu)) return 2;
   Grid grid = make_grid(MPI_COMM_WORLD, side_of(ranks));
   const Outcome outcome = options.precision == Precision::kFp64
                               ? multiply<double>(options, grid, on_gpu, MPI_DOUBLE)

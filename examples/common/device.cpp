@@ -31,7 +31,7 @@ bool check_device_options(const DeviceOptions& options, std::string* error) {
   return false;
 }
 
-bool settle_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu) {
+bool choose_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu) {
   *on_gpu = false;
   if (device == Device::kCpu) return true;
   std::string error;

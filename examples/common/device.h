@@ -25,6 +25,6 @@ bool check_device_options(const DeviceOptions& options, std::string* error);
 // Whether the ranks compute on GPUs: all of them or none; of a host's ranks each then has taken the
 // next GPU. False, after a sentence for the user, if GPUs are asked for and a rank has none.
 // Collective over `comm`.
-bool settle_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu);
+bool choose_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu);
 
 }  // namespace examples

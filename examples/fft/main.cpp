@@ -163,7 +163,7 @@ int run(int argc, char** argv) {
   };
   if (!examples::read_options("fft", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
-  if (!examples::settle_device(MPI_COMM_WORLD, "fft", options.device.device, &on_gpu)) return 2;
+  if (!examples::choose_device(MPI_COMM_WORLD, "fft", options.device.device, &on_gpu)) return 2;
   const Slabs slabs{options.size, rank, ranks};
   const Outcome outcome = transform_there_and_back(MPI_COMM_WORLD, options, slabs, on_gpu);
   report(MPI_COMM_WORLD, options, slabs, on_gpu, outcome);

@@ -157,7 +157,7 @@ int run(int argc, char** argv) {
   };
   if (!examples::read_options("seismic", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
-  if (!examples::settle_device(MPI_COMM_WORLD, "seismic", options.device.device, &on_gpu)) return 2;
+  if (!examples::choose_device(MPI_COMM_WORLD, "seismic", options.device.device, &on_gpu)) return 2;
   const std::vector<Extents> receivers = read_receivers(options.receivers, grid_of(options));
   const Setup setup = make_setup(options, split, rank, receivers);
   const auto solver = on_gpu ? make_gpu_solver(setup) : make_cpu_solver(setup);

@@ -88,7 +88,7 @@ int run(int argc, char** argv) {
   const auto fits = [&options](std::string* error) { return check(options, error); };
   if (!examples::read_options("stacking", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
-  if (!examples::settle_device(MPI_COMM_WORLD, "stacking", options.device.device, &on_gpu)) {
+  if (!examples::choose_device(MPI_COMM_WORLD, "stacking", options.device.device, &on_gpu)) {
     return 2;
   }
   const Outcome outcome = stack_images(MPI_COMM_WORLD, options, on_gpu);

@@ -31,15 +31,15 @@ def measured(call, warm_ups: int, trials: int, device: torch.device) -> float:
     """Seconds a call, after others that are made one by one."""
     for _ in range(warm_ups):
         call()
-        settle(device)
+        wait_for_all(device)
     begin = time.perf_counter()
     for _ in range(trials):
         call()
-    settle(device)
+    wait_for_all(device)
     return (time.perf_counter() - begin) / trials
 
 
-def settle(device: torch.device) -> None:
+def wait_for_all(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize()
     dist.barrier()

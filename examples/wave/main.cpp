@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   bool on_gpu = false;
-  if (!examples::settle_device(MPI_COMM_WORLD, "wave", options.device.device, &on_gpu)) return 2;
+  if (!examples::choose_device(MPI_COMM_WORLD, "wave", options.device.device, &on_gpu)) return 2;
   const Slab slab = make_slab(options.nx, options.ny, options.nz, rank, ranks);
   Setup setup = make_setup(MPI_COMM_WORLD, options, slab, on_gpu);
   const Outcome outcome = simulate(MPI_COMM_WORLD, options, setup);

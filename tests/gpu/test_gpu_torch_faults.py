@@ -69,9 +69,9 @@ def test_a_rank_that_stays_away_is_found_out(tmp_path: Path) -> None:
         for rank in range(1, RANKS):
             ended = job.ranks[rank]
             assert "came_back" not in ended.output, job.said()
-            (settled,) = map(json.loads, ended.output.splitlines())
+            (known,) = map(json.loads, ended.output.splitlines())
             if codec is not None:
-                (sums,) = sums_of(settled["report"]["communicators"])
+                (sums,) = sums_of(known["report"]["communicators"])
                 assert sums["compressed_calls"] > 150, sums
             assert ended.code == jobs[None].ranks[rank].code != 0, job.said()
             assert "Watchdog caught collective operation timeout" in ended.errors, job.said()

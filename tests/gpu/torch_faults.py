@@ -40,7 +40,7 @@ def summed(given: torch.Tensor) -> torch.Tensor:
     return total
 
 
-def settle(given: torch.Tensor) -> None:
+def become_known(given: torch.Tensor) -> None:
     """Until ranks have come to know such calls."""
     for call in range(CALLS):
         summed(given)
@@ -65,9 +65,9 @@ def say(**what: object) -> None:
 def stays_away(rank: int) -> None:
     # Few bits differ, so that they become smaller without loss.
     given = values(rank, 0).bfloat16().float()
-    settle(given)
+    become_known(given)
     dist.barrier()
-    say(settled=True, report=json.loads(report()))
+    say(known=True, report=json.loads(report()))
     if rank == 0:
         time.sleep(AWAY_SECONDS)
         os._exit(0)
@@ -80,7 +80,7 @@ def stays_away(rank: int) -> None:
 
 def graph(rank: int) -> None:
     given = values(rank, 0)
-    settle(given)
+    become_known(given)
     total = torch.empty_like(given)
     captured = torch.cuda.CUDAGraph()
     with torch.cuda.graph(captured, capture_error_mode="thread_local"):

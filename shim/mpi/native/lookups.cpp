@@ -45,7 +45,7 @@ Answer answer_by_wrapper(void* handle, const char* name) {
   void* const below = find_symbol(inner_of(name).c_str());
   const bool is_mpis = found == below || found == find_symbol(name);
   dlerror();
-  // The program's MPI is settled after it is loaded; what is found may be something else's before.
+  // The program's MPI is known after it is loaded; what is found may be something else's before.
   if (is_mpis) return {1, wrapper};
   // The function is of another MPI than calls go on to: their handles mean nothing to each other.
   if (below != nullptr && loaders_dlsym(handle, inner_of(name).c_str()) != nullptr)
