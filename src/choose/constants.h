@@ -10,8 +10,8 @@
 
 namespace thinwire::choose {
 
-// To begin, compressing has to gain one part of so many; to go on, only not to lose. Figures that
-// differ by chance then do not move a kind back and forth.
+// The part of its time that compressing has to gain before it begins; to go on it must only not
+// lose. Figures that differ by chance then do not move a kind back and forth.
 inline constexpr std::uint64_t kGainToBegin = 20;
 inline constexpr double kToBegin = 1 - 1.0 / kGainToBegin;
 

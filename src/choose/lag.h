@@ -22,7 +22,7 @@ class Lag {
   void watch(std::uint64_t position);
   bool is_watched() const { return is_watched_; }
 
-  // It is complete, as step `position` was the last to begin.
+  // Notes that the watched message is complete; step `position` was the last to begin.
   void complete(std::uint64_t position);
   bool is_complete() const { return is_complete_; }
   // The next message is about to leave, and so many of those before it are on their way still, as

@@ -69,9 +69,9 @@ class LinkEstimate {
   std::array<Delivered, kWindows> last_{};  // the newest first
 };
 
-// By which it is told what raw messages would have taken. The last acknowledgement of a short
-// message waits for its receiver, who decodes before it has something to say, so that compressed
-// messages make the link seem slower than raw ones find it.
+// The rate at which raw messages would have travelled. The last acknowledgement of a short message
+// waits for its receiver, who decodes before it has something to say, so that compressed messages
+// make the link seem slower than raw ones find it.
 class RateOfRaw {
  public:
   // Adds what connections did while raw messages alone were under way.

@@ -63,9 +63,9 @@ constexpr RoundPosition position_in_round(std::uint64_t position, std::uint64_t 
   return {is_timed, is_timed && is_other};
 }
 
-// To begin compressing it has to gain, to go on not to lose (choose/constants.h). The means, which
-// chance moves more, have to agree: a gain that is taken back by calls that now and then take long
-// is none.
+// True if compressing pays. It has to gain before it begins, and not to lose to go on
+// (choose/constants.h). The means, which chance moves more, have to agree: a gain that is taken
+// back by calls that now and then take long is none.
 constexpr bool pays(const RoundTimes& took, bool is_coded_now) {
   if (took.raw == 0 || took.coded == 0) return false;
   const std::uint64_t most = took.raw - took.raw / kGainToBegin;
@@ -74,7 +74,7 @@ constexpr bool pays(const RoundTimes& took, bool is_coded_now) {
   return !took.has_means() || took.coded_mean <= took.raw_mean + chance;
 }
 
-// By how much of the quicker way the slower one takes longer.
+// The time that the slower of two takes longer, as a part of the quicker one's.
 constexpr double share_lost(std::uint64_t one, std::uint64_t other) {
   const std::uint64_t less = std::max<std::uint64_t>(std::min(one, other), 1);
   const std::uint64_t more = std::max(one, other);

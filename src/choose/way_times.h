@@ -39,9 +39,9 @@ class BothWays {
   const WayTimes& of(bool is_coded) const { return is_coded ? ways_.coded : ways_.raw; }
   bool are_timed() const { return raw().number() > 0 && coded().number() > 0; }
 
-  // By how many standard deviations compressed steps are faster. They are those of all steps or
-  // those of pairs, whichever is more: in a program of phases few steps of one way happen to be
-  // alike, and those of the other to be of another phase, but not so in all pairs.
+  // The number of standard deviations by which compressed steps are faster, of all steps or of
+  // pairs, whichever is more: in a program of phases few steps of one way happen to be alike, and
+  // those of the other to be of another phase, but not so in all pairs.
   double deviations_faster() const;
   // How much longer the other way takes than `codes`, as a part of what that takes; 0: no longer.
   double part_slower(bool codes) const;

@@ -13,7 +13,7 @@ namespace thinwire::collective {
 template <Dtype kDtype>
 using KeyOf = std::make_signed_t<codec::WordOf<kDtype>>;
 
-// Its own inverse.
+// Keys in the order of the values; the function is its own inverse.
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE constexpr KeyOf<kDtype> key_of(codec::WordOf<kDtype> word) {
   using Key = KeyOf<kDtype>;

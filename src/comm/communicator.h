@@ -91,7 +91,8 @@ class Communicator {
   // Takes what another communicator of the same ranks has learned, which holds here too. Local.
   void take_costs_of(const Communicator& other) { costs_.adopt(other.costs_); }
 
-  // By which calls from here on are planned: the same on all ranks, between the same calls. Local.
+  // Sets the link's rate, by which calls from here on are planned: the same on all ranks, between
+  // the same calls. Local.
   void set_link(double bytes_per_second) { options_.link_bytes_per_second = bytes_per_second; }
 
   // Blocks until this rank's part is complete. kUnsupported if no schedule does it. `planned`:

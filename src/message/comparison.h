@@ -18,8 +18,8 @@ class Comparison {
   // Compares the fast candidates.
   Status compare();
 
-  // To be called after compare(): tries whether the slow candidate leaves away enough of the array
-  // for its time, of values, or of their differences along the stride that was found.
+  // Tries, after compare(), whether the slow candidate leaves away enough of the array for its
+  // time, of values, or of their differences along the stride that was found.
   Status compare_slow(const AutomaticTerms& terms);
 
   // The best of all; it has no codec if nothing was tried.

@@ -68,8 +68,8 @@ class Policy {
   // they are called and wherever they stand.
   std::uint64_t hash() const;
 
-  // Those that may take calls on a communicator of that many ranks with that name; without a name
-  // none that has a pattern, without a number of ranks (0) none that bounds it.
+  // The rules that may take calls on a communicator of that many ranks with that name. Without a
+  // name these are none that has a pattern, without a number of ranks (0) none that bounds it.
   RuleSet rules_of(const std::optional<std::string_view>& name, std::uint64_t ranks) const;
   // The index of the first of `among` that takes the call; -1: none; -2: the size is not known, and
   // what the first that might take it makes of that.

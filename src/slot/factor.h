@@ -48,7 +48,7 @@ THINWIRE_HOST_DEVICE inline std::uint64_t factor_word(const SlotFactor& factor) 
   return factor.exists ? bits_of(number_of(factor)) : 0;
 }
 
-// Those of all ranks: one in each slot's header, this rank's elsewhere if it has no slot.
+// The factors of all ranks: one in each slot's header, this rank's elsewhere if it has no slot.
 struct Factors {
   bool exist = false;
   const std::byte* first = nullptr;

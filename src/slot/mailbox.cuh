@@ -34,7 +34,7 @@ __device__ inline bool announce_and_await(Mailbox& mailbox, MailboxWay& way,
   return goes_on;
 }
 
-// By all threads, from or to pinned memory; `from` and `to` may lie at any address.
+// Copies by all threads, from or to pinned memory; `from` and `to` may lie at any address.
 __device__ inline void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   const auto both = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
   std::uint64_t done = 0;

@@ -9,8 +9,8 @@
 
 namespace thinwire::mpi {
 
-// To one peer, by dtype and, under a policy, codec: one that declines says little of another.
-// Codecs beyond the first few share their channels.
+// The channels to one peer: one for each dtype and, under a policy, each codec, as a codec that
+// declines says little of another. Codecs beyond the first few share their channels.
 class Channels {
  public:
   choose::SharedBackoff& of(tw_dtype dtype, unsigned codec) {

@@ -17,7 +17,7 @@ struct Choice {
   tw_dtype holds = TW_BYTES;  // what the rule says of bytes and 16-bit integers
 };
 
-// By this rank alone, as the communicator is called now. `place`: tw_peer_place.
+// Chooses by this rank alone, by the communicator's present name. `place`: tw_peer_place.
 Choice choose_for_message(MPI_Comm comm, const TypeFacts& type, std::uint64_t bytes,
                           std::uint32_t place);
 

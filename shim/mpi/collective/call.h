@@ -13,7 +13,8 @@ namespace thinwire::mpi {
 // Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
 bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding);
 
-// With the buffers as the program names them, gaps and all. Borrows `lists`, which it fills.
+// Describes the call with the buffers as the program names them, gaps and all. Borrows `lists`,
+// which it fills.
 tw_collective describe(const CollectiveArguments& arguments, const Part& part, Lists& lists);
 
 // Runs it, described with the queue's lists; packs and unpacks what has gaps. Returns an MPI

@@ -86,8 +86,8 @@ inline void make_if_wanted(MPI_Comm comm) {
   if (wanted_collectives.load(std::memory_order_relaxed) != 0) make_wanted_collectives(comm);
 }
 
-// To be called after the MPI's own revocation of `comm`, which `revoke` is: what waits in
-// compressed collectives on it is interrupted too. From any thread.
+// Interrupts compressed collectives that wait on `comm`; called after the MPI's own revocation of
+// it, which `revoke` is. From any thread.
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm));
 
 // Before MPI_Comm_free and MPI_Comm_disconnect: what is kept with the communicator goes along with

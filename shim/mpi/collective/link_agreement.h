@@ -18,7 +18,8 @@ bool lies_on_one_node(const Collectives& kept);
 // The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
 double rate_for_plans(const Collectives& kept);
 
-// By which messages travel in parts: not by a guess, as the network may be one that needs none.
+// The rate that decides whether messages travel in parts. It is no guess: the network may be one
+// that needs no parts.
 double rate_for_parts(const Collectives& kept);
 
 }  // namespace thinwire::mpi

@@ -22,7 +22,7 @@ class Operand {
   // one a block.
   void find_places(std::vector<std::uint64_t>& places);
 
-  // Its floats are to be copied though they have no gaps, as the other side is written over them.
+  // Has the floats copied though they have no gaps: the other side is written over them.
   void set_aside() { has_gaps_ = true; }
 
   // Packs what has gaps, with `read`; else takes room for it. Returns an MPI error code, logged.

@@ -27,12 +27,12 @@ class MpiTransport {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Whose thread waits for messages.
+  // Sets whose thread waits for messages.
   void set_waiter(Waiting::Who who) { waiter_.set(who); }
   void share_processors() { waiter_.share_processors(); }
 
-  // With nothing under way, on all ranks alike: the network's rate in bytes per second, by which
-  // messages between nodes travel in parts or whole; 0: not known.
+  // Sets the network's rate in bytes per second, which decides whether messages between nodes
+  // travel in parts; 0: not known. Called on all ranks alike, with nothing under way.
   void set_rate(double rate);
 
   // The MPI's error of the first message that failed since it was last asked; MPI_SUCCESS else.

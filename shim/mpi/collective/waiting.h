@@ -43,7 +43,8 @@ class Waiting {
 // Whether so many ranks of a node outnumber the processors that this process may run on.
 bool outnumber_processors(int ranks);
 
-// To be called first by each thread of the library that waits: its short sleeps are short.
+// Makes the calling thread's short sleeps short; each thread of the library that waits calls it
+// first.
 void sleep_precisely();
 
 }  // namespace thinwire::mpi

@@ -16,7 +16,7 @@
 
 namespace thinwire::mpi {
 
-// Whose buffers count in a rooted collective, also between two groups.
+// The buffers that count in a rooted collective, also between two groups.
 struct Role {
   bool is_root = false;
   bool is_leaf = false;  // takes part as everybody does; so does the root inside one group

@@ -28,7 +28,7 @@ struct LoadedObject {
   std::size_t symbol_count() const;
 };
 
-// Those with symbols, but for what dlmopen() has loaded.
+// The objects with symbols, without those that dlmopen() has loaded.
 std::vector<LoadedObject> loaded_objects();
 
 // How often this process has loaded something.

@@ -11,7 +11,7 @@
 // Every function of the MPI that the shim calls by name, but for those that it only refuses
 // (entry/refuse.h).
 
-// With a `_c` form if the MPI is of version 4.
+// Calls that have a `_c` form if the MPI is of version 4.
 // clang-format off
 #define THINWIRE_COUNTED_CALLS(X)                                                        \
   X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend) X(Irsend) X(Recv)      \

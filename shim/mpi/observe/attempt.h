@@ -33,10 +33,10 @@ struct Attempt {
   std::int64_t saved_nanoseconds = 0;       // by a frame: the raw time less the whole
 };
 
-// To be called as soon as it is known what is sent: raw bytes or a frame.
+// Counts and traces an attempt; called as soon as it is known what is sent: raw bytes or a frame.
 void observe(const Attempt& attempt);
 
-// To be called after the MPI has taken a frame.
+// Counts a frame that the MPI has taken.
 void observe_sent(const Attempt& attempt);
 
 // Whether somebody wants to know who the receiver is of a message that is not compressed in any

@@ -27,7 +27,7 @@ class Reservoir {
   struct Kept {
     std::uint64_t number, bytes;
   };
-  // Those of the lowest marks stay.
+  // The arrays of one kind that are kept: those of the lowest marks.
   struct Kind {
     std::uint64_t below = UINT64_MAX;  // marks that are still taken
     std::uint64_t bytes = 0;

@@ -29,7 +29,8 @@ class ByteSet {
   // From its lowest byte to its highest; both belong to it.
   Range hull() const { return {origin_, origin_ + spans_[0]}; }
 
-  // Its lowest bytes within `range`: one that begins where the last one ended gives the next.
+  // The lowest bytes of the set within `range`; a range that begins at the end of the last ones
+  // gives the next.
   std::optional<Range> next(Range range) const { return next_at(0, origin_, range); }
 
   // False: no byte is in both. Every comparison takes one off `steps`, and true is the

@@ -48,8 +48,8 @@ class InPlace {
   using Members = std::pmr::map<Key, Member>;
 
  public:
-  // Its bytes are the owner's until it ends, with end() or its destruction: the owner may read and
-  // write them without a lock, because all others write only bytes that nobody has reserved.
+  // Bytes that their owner may read and write without a lock until the reservation ends, with end()
+  // or its destruction: all others write only bytes that nobody has reserved.
   class Reservation {
    public:
     Reservation() = default;

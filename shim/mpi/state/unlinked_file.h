@@ -7,8 +7,8 @@ namespace thinwire::mpi {
 
 class UnlinkedFile {
  public:
-  // Its blocks are taken now, because a disk that is full later would end a process that has it
-  // mapped. Check with `operator bool`.
+  // Takes the file's blocks now: a disk that is full later would end a process that has it mapped.
+  // Check with `operator bool`.
   explicit UnlinkedFile(std::uint64_t bytes);
   ~UnlinkedFile();
   UnlinkedFile(const UnlinkedFile&) = delete;

@@ -27,7 +27,7 @@ Address take_address(FieldReader& from);
 // Reads an AF_INET or AF_INET6 at the beginning of `bytes`; nothing for another family.
 std::optional<Address> address_of(ByteView bytes);
 
-// Its length.
+// Writes the address to `made`; returns its length.
 socklen_t to_sockaddr(const Address& address, sockaddr_storage& made);
 
 // Whether it names a host on one link alone: of IPv6, fe80::/10. `scope` is the interface on that

@@ -137,7 +137,7 @@ class Communicator {
   virtual ~Communicator() = default;  // of the last reference: as close()
 
   virtual Membership membership() const = 0;
-  // Its state alone: a load, for the way of every call.
+  // The state alone: a single load, as every call needs it.
   virtual State state() const = 0;
   // Whether kinds with kJoined can be decided here.
   virtual bool knows_siblings() const = 0;
@@ -146,8 +146,8 @@ class Communicator {
   virtual std::vector<std::uint32_t> nodes() const = 0;
 
   virtual Channel& collectives() = 0;
-  // To and from a rank; the reference lives as long as the communicator. A connection is opened
-  // when something is first offered or sent.
+  // The channels to and from a rank; they live as long as the communicator. The first offer or
+  // message opens a connection.
   virtual Channel& to(int rank) = 0;
   virtual Channel& from(int rank) = 0;
 
@@ -176,7 +176,7 @@ using CommunicatorRef = std::shared_ptr<Communicator>;
 // Settings that must be equal on all ranks: names and values, as ("codec", "lorenzo").
 using Terms = std::vector<std::pair<std::string, std::string>>;
 
-// By what a communicator's siblings are found.
+// The properties by which a communicator's siblings are found.
 struct Kindred {
   // How many ranks the job has, as far as this process knows. What has as many has no siblings: it
   // is where those of others find each other.
@@ -209,7 +209,7 @@ struct Options {
   std::chrono::milliseconds refused{kRefusedTime};
   // How many connections of pairs it keeps that nothing is said on.
   std::size_t kept_pairs = 32;
-  // By what processes of one node are known: the same number.
+  // A number that the processes of one node have in common.
   std::uint64_t node = 0;
   // On which interface to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them.
   std::string interfaces{}, family{};

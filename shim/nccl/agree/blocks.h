@@ -44,7 +44,7 @@ class Blocks {
   bool charge(int rank, std::uint64_t bytes);
   void release(int rank, std::uint64_t bytes);
   Taken take_now(const Block& block, std::span<std::byte> to);
-  // With the mutex.
+  // Both are called with the mutex.
   bool has(const Block& block) const;
   bool has_ended(const Block& block) const;
   Outcome outcome(const Block& block);

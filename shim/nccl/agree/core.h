@@ -100,7 +100,7 @@ class Core {
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t next_stranger_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Member>> members_;
-  // Those that were made before a communicator of all ranks, with the ranks of the job.
+  // Communicators that were made before one of all ranks, with the ranks of the job.
   std::map<std::uint64_t, Kindred> unrelated_;
   bool heard_of_raw_ = false;
   bool warned_[kTroubles]{};

@@ -20,7 +20,8 @@ class Meetings {
   // Here is one of the first ranks of the communicator with this secret: ranks of its parts come
   // here.
   void expect_parts_of(const Secret& secret) { parents_[name_of(secret)] = secret; }
-  // It has ended; ranks of its parts may still come, of the latest such ones.
+  // Notes that this communicator has ended. Ranks of its parts may still come, if it is one of the
+  // latest that ended.
   void note_end_of(const Secret& secret);
 
   // The communicator of a rank that claims to come here; nothing: nobody knows of it.
@@ -29,7 +30,7 @@ class Meetings {
   bool take(std::unique_ptr<Link>& link, const Register& said);
   // A rank of a part has come over the tree, which ends here.
   void take_of_tree(const Register& said, std::function<bool(const Message&)> tree);
-  // Its ranks cannot be connected.
+  // Notes that the ranks with this secret cannot be connected.
   void failed(const Secret& secret, const std::string& why);
   // The process ends.
   void leave();

@@ -88,7 +88,7 @@ class Member {
   std::uint64_t family() const { return family_; }
   // Up this one's tree, to where siblings are found.
   void tell_sets(const Message& message);
-  // It carries nothing for others any more.
+  // Notes that this communicator carries nothing for others any more.
   void lose_kin();
 
   // ---- what the host asks for ----

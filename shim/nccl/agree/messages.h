@@ -88,7 +88,7 @@ struct Ready {
   std::vector<Address> addresses;
   std::vector<std::uint32_t> nodes;
 };
-// To the registrar: the ranks cannot be connected.
+// Says to the registrar that the ranks cannot be connected.
 struct Failed {
   Head head;
   std::string text;
@@ -114,7 +114,8 @@ struct Commit {
   std::uint64_t from = 0;
   Value value;
 };
-// Its bytes are those that were parsed, or that are packed: not its own.
+// A part of a block. The bytes are those that were parsed, or that are to be packed: it does not
+// own them.
 struct Part {
   Block block;
   std::uint64_t total = 0;
@@ -199,7 +200,7 @@ struct Kin {
   std::uint64_t layout = 0;    // which of its ranks share nodes
   std::uint32_t siblings = 0;  // so many of its kind are; 0: as `split` has it, or all ranks
 };
-// It has left it.
+// Says that a rank has left a communicator that `Kin` told of.
 struct NoKin {
   std::uint32_t from = 0;
   std::uint64_t tag = 0;
@@ -225,8 +226,7 @@ using Message =
                  Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried, Waiting, Enrol,
                  Word, Call, Hello, Challenge, Proven, Rest, Lost, Kin, NoKin, Siblings, Joined>;
 
-// With its length in front.
-// `room`: an empty buffer that may be used for it.
+// Packs a message, its length in front. `room`: an empty buffer that may be used for it.
 Bytes pack(const Message& message, Bytes room = {});
 
 // Parses what lies after the length; nothing if it is not as the format has it.

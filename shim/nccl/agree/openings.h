@@ -21,7 +21,7 @@ class Openings {
 
   // `start` when it is `owner`'s turn, soon at the earliest; those with a small `order` come first.
   void ask(const void* owner, std::uint32_t order, Loop::Task start);
-  // It was made, or was not, or is not wanted any more.
+  // made(): the connection has been made. done(): it has failed, or is not wanted any more.
   void made(const void* owner);
   void done(const void* owner);
   Loop::Clock::time_point last_made() const { return last_made_; }

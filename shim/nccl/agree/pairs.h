@@ -27,9 +27,10 @@ class Pairs {
     std::function<void(const std::string& why)> failed;
     // Tells that a connection that was used has ended: what goes over it has come to its end.
     std::function<void(int rank, bool outgoing, const std::string& why)> lost;
-    // It cannot be made, and is tried again later.
+    // Tells that a connection cannot be made, and is tried again later.
     std::function<void(const std::string& why)> unreachable;
-    // It was lost, and is made again; and whatever is_done() may depend on.
+    // waits() tells that a connection was lost and is made again, progress() that is_done() may
+    // have changed.
     std::function<void(int rank, const std::string& why)> waits;
     std::function<void()> progress;
   };
@@ -62,7 +63,7 @@ class Pairs {
 
   // The sender has come, for the first time or, before it knew that it had, again.
   bool adopt(std::unique_ptr<Link>& link, int from);
-  // It has come again since.
+  // Takes the connection of a rank that has come again.
   bool adopt_again(std::unique_ptr<Link>& link, int from, std::uint64_t taken);
   // The receiver misses the connection.
   void wake(int rank);

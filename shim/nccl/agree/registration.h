@@ -21,7 +21,7 @@ class Registration {
     std::function<void(const std::string& why)> waits;
     // Says where this rank listens, for connections to the host of `local`; nothing: it cannot.
     std::function<std::optional<Address>(const Address& local)> listens;
-    // By a connection of its own.
+    // Sends a greeting over a connection of its own.
     std::function<void(const Address& to, Message greeting)> say;
     // A line up the tree: the terms, or why the part's ranks cannot be connected. False: that is no
     // way any more. Null: there is none.

@@ -13,7 +13,7 @@ namespace thinwire::nccl::agree {
 
 // The secret of a communicator. It travels in the unique id alone.
 using Secret = std::array<std::byte, 16>;
-// By what others call the communicator: nobody finds its secret from it.
+// The name by which others call the communicator: nobody finds its secret from it.
 using Name = std::array<std::byte, 16>;
 // Said once.
 using Nonce = std::array<std::byte, 16>;

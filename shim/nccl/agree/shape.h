@@ -27,7 +27,7 @@ constexpr int way_to(int top, int rank) {
   return rank - first_child(top);
 }
 
-// With `top` itself.
+// The ranks of the subtree of `top`, which is one of them.
 constexpr int ranks_below(int top, int ranks) {
   std::int64_t first = top, count = 1, found = 0;
   while (first < ranks) {

@@ -46,7 +46,7 @@ class SiblingSets {
     int number = 0;  // in the set
   };
 
-  // Those of a kind of which so many are siblings, and what came of it.
+  // The communicators of a kind of which a number was said to be siblings, and the set they make.
   struct Named {
     Table table;
     std::shared_ptr<Set> set;

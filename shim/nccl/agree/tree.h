@@ -41,7 +41,7 @@ class Tree {
 
   // The parent has come, for the first time or, before it knew that it had, again.
   void adopt(std::unique_ptr<Link> parent);
-  // It has come again since.
+  // Takes the connection of a parent that has come again since.
   bool adopt_again(std::unique_ptr<Link>& parent, std::uint64_t taken);
   // A child misses its connection.
   void wake(int rank);
@@ -50,7 +50,7 @@ class Tree {
 
   void up(const Message& message);
   void down(const Message& message);
-  // To all neighbours but one: kFromParent, a child, or kFromNobody.
+  // Sends to all neighbours but one: kFromParent, a child, or kFromNobody.
   static constexpr int kFromNobody = -2;
   void around(int but, const Message& message);
   void around(int but, const SharedBytes& packed);

@@ -34,7 +34,7 @@ struct Group {
 };
 
 Group& kept_group();
-// It, which is open no more.
+// Ends the group, and returns it.
 Group& close_group();
 
 }  // namespace thinwire::nccl

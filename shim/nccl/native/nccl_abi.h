@@ -60,7 +60,7 @@ enum ncclDataType_t {
   ncclFloat8e5m2 = 11
 };
 
-// Its head, which all versions share; what follows differs by version.
+// The head of a configuration, which all versions share; the fields after it differ by version.
 struct ncclConfig_t {
   std::size_t size;
   unsigned magic;

@@ -10,7 +10,7 @@ namespace thinwire::nccl {
 // The program looks such a name up.
 void note_lookup(const char* name);
 
-// Those that were looked up, and those that this process's files are linked to, in order.
+// The functions that were looked up, and those that this process's files are linked to, in order.
 std::vector<std::string> functions_not_taken();
 
 }  // namespace thinwire::nccl

@@ -137,8 +137,8 @@ class Compressor {
     error_.compare_exchange_strong(none, error);
   }
 
-  // With how many ranks compressed calls made NCCL connect, and what it takes for that, as
-  // estimated.
+  // The number of ranks to which compressed calls made NCCL connect, and the bytes that this takes,
+  // as estimated.
   int connected_ranks() const { return connected_ranks_.load(std::memory_order_relaxed); }
   std::uint64_t connected_bytes() const { return connected_bytes_.load(std::memory_order_relaxed); }
 
@@ -149,7 +149,8 @@ class Compressor {
 
   // Whether something moved.
   bool serve();
-  // It cannot be served any more: a block may be lost, which another rank waits for.
+  // Notes that the compressor cannot be served any more: a block may be lost for which another rank
+  // waits.
   void lose_service();
   // Takes reports of what is complete, if nobody has the mutex. False once nothing is under way.
   bool reap();
@@ -178,7 +179,7 @@ class Compressor {
   std::optional<agree::Value> value_of(Kind& of, Decision& made);
   void decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made);
   void decide_message(const Call& call, Decision& made);
-  // With that value, which has a capacity.
+  // Decides a call by the kind's value, which has a capacity.
   void decide_in_slot(const Call& call, const agree::Value& value, Decision& made);
   void take_plan(const Call& call, const PlanKey& key, Decision& made);
   void decide_without_memory(Decision& made);

@@ -1,5 +1,5 @@
-// With which ranks compressed calls exchange messages. NCCL connects two ranks when they first do,
-// takes memory of the GPU for it, and keeps that for the communicator's life.
+// The ranks with which compressed calls exchange messages. NCCL connects two ranks when they first
+// do, takes memory of the GPU for it, and keeps that for the communicator's life.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 
 namespace thinwire::nccl {
 
-// Its number as CUDA has it; kHostOnly if streams are none of CUDA's, or NCCL does not say.
+// The device's number as CUDA has it; kHostOnly if streams are none of CUDA's, or NCCL does not
+// say.
 int device_of(ncclComm_t comm);
 
 // Loads there, once a GPU, what compressed calls will launch. Waits for that alone; to be called

@@ -50,7 +50,8 @@ struct Rest {
 // A call alone. ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been
 // given.
 ncclResult_t enqueue_coded(const Planned& call, Rest* rest);
-// Those of the program's group, whose group of NCCL's is open on this thread, and is ended.
+// Enqueues the calls of the program's group, for which a group of NCCL's is open on this thread;
+// ends that group.
 ncclResult_t enqueue_group(Rest& group);
 
 // Goes on with it; ncclInProgress as above.

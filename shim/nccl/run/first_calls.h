@@ -13,7 +13,7 @@ class FirstCalls {
  public:
   // The calls are about to be enqueued; nobody has their compressors' locks.
   explicit FirstCalls(std::span<const Planned> calls);
-  // They are, and NCCL has taken for them what it takes.
+  // The calls are enqueued, and NCCL has taken the memory for them.
   void note_end() const;
 
  private:

@@ -95,7 +95,7 @@ class Kind {
   void timed(const Turn& turn, std::uint64_t nanoseconds);
   // Requests the timing round after `timing_round`.
   void ask(std::uint16_t timing_round);
-  // It has to stay raw here.
+  // Says that the kind has to stay raw here.
   void veto(std::uint16_t reason);
   // There is memory again, of which it is taken; before that the veto is only out of the way.
   void suspend_veto();

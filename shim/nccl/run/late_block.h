@@ -9,7 +9,8 @@ namespace thinwire::nccl {
 class LateBlock {
  public:
   void came() { since_ = {}; }
-  // It is looked for again, in vain. Says so once a process, if it has been so for a while.
+  // The block was looked for again, in vain. If it has been late for a while, logs that, once a
+  // process.
   void missed(int from);
 
  private:

@@ -49,7 +49,7 @@ inline int reason_without_plan(bool reduces, tw_status why) {
 // Plans of one host thread at a time; `users` alone is given back by others.
 class Plans {
  public:
-  // With one user more; null, and why, if there is no such plan.
+  // Returns the plan, with one user more; null, and why, if there is none.
   Plan* take(tw_stream_comm* comm, const PlanKey& key, tw_status* why);
   void clear() { plans_.clear(); }
 

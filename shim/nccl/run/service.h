@@ -11,7 +11,7 @@ bool start_service();
 
 // Something is under way on it. The service has been started.
 void look_after(Compressor& compressor);
-// It has ended, nobody has its mutex: serves it to the end of what is under way.
+// Serves a compressor that has ended, and whose mutex nobody has, to the end of what is under way.
 void see_to_its_end(Compressor& compressor);
 
 // Takes the reports of what is complete, as far as nobody hinders it; for the end of the process.

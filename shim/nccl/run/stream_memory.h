@@ -69,7 +69,7 @@ class Replays {
 
   // How often it was spilled before.
   std::uint64_t before(const Name& name);
-  // It is through.
+  // Notes that a replay of it has ended.
   void finish(const Name& name);
   // Which were finished since the last time.
   std::vector<Name> take_finished();
@@ -140,7 +140,7 @@ class StreamMemory {
   std::atomic<bool> graph_has_ended{false};
   Replays replays;
 
-  // Whose calls it serves now: see identity_of(); of a graph the stream's handle.
+  // The stream whose calls it serves now: see identity_of(); of a graph the stream's handle.
   std::uint64_t stream = 0;
   std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
   std::size_t places = 0;

@@ -27,7 +27,7 @@ struct KeptRaw {
   bool ends_op = false;    // it is the last one of a reduction that the program has ended
 };
 
-// To NCCL, in a group.
+// Hands a raw call to NCCL, in a group.
 ncclResult_t pass_kept(const KeptRaw& kept);
 
 // While it lives the first exchange of what this thread enqueues becomes part of one group of

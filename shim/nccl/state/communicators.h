@@ -65,8 +65,8 @@ struct Communicator {
   std::size_t together = 0;                      // figures of so many that have ended
 };
 
-// It; made when it is first seen, whoever made the communicator. Calls `complete`, with nobody else
-// at it, on one that NCCL has made and whose ranks are not known yet.
+// The communicator of a handle; made when it is first seen, whoever made the handle. Calls
+// `complete`, with nobody else at it, on one that NCCL has made and whose ranks are not known yet.
 using Complete = void (*)(ncclComm_t, Communicator&);
 Communicator& find_or_begin(ncclComm_t comm, Complete complete);
 
@@ -80,7 +80,7 @@ void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then)
 // The communicator's agreement, while another thread may learn of its ranks.
 agree::CommunicatorRef agreed_of(const Communicator& communicator);
 
-// It; null if nobody began it.
+// The communicator of a handle; null if nobody began it.
 Communicator* begun(ncclComm_t comm);
 
 // Forgets a communicator that ends, or null: a later one may have its handle, or has it already.

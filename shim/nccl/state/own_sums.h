@@ -16,7 +16,7 @@ struct Factor {
   const void* at = nullptr;  // in its place: a value that the stream reads
 };
 
-// Those of one communicator. Threads may make and destroy them while others call.
+// The reductions of one communicator. Threads may make and destroy them while others call.
 class OwnSums {
  public:
   // NCCL has made it.

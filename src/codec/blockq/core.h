@@ -148,7 +148,7 @@ inline constexpr std::uint32_t kLargestBits = kDtype == Dtype::kF16    ? 0x477FE
                                               : kDtype == Dtype::kBf16 ? 0x7F7F0000u
                                                                        : 0x7F7FFFFFu;
 
-// To the dtype's finite range; NaN becomes the lowest.
+// Limits a value to the dtype's finite range; NaN becomes the lowest.
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE inline float saturate(float value) {
   const float most = float_of(kLargestBits<kDtype>);

@@ -49,7 +49,7 @@ __device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count)
       const bool exists = first + at < count;
       word[at] = exists ? *static_cast<const volatile ScanWord*>(words + first + at) : 0;
     }
-    // Those that are known without a gap from the base on.
+    // Sums that are known without a gap from the base on.
     int known = 0;
     std::uint64_t own = 0;
 #pragma unroll

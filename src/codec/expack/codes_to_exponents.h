@@ -73,7 +73,7 @@ inline bool take_groups(const std::byte* inner, const std::byte* outer, const Co
 template <Dtype kDtype>
 inline void take_distances(const Groups& groups, std::uint32_t row, unsigned kind,
                            std::uint8_t* distances) {
-  // By the inner code, or by 3 and the outer one.
+  // A table by the inner code, or by 3 and the outer one.
   const std::uint64_t outer_table = outer_distances(kind);
   const std::uint64_t low = (inner_distances(kind) & 0xFFFFFFu) | outer_table << 24;
   const std::uint64_t high = outer_table >> 40;
@@ -172,7 +172,7 @@ inline bool take_coded(ByteView encoded, const Parts& parts, std::uint32_t rows,
   return true;
 }
 
-// Those of one with a dictionary, all of whose parts are inside.
+// The exponents of a payload with a dictionary, all of whose parts are inside.
 template <Dtype kDtype>
 inline bool take_listed(ByteView encoded, const Parts& parts, std::uint32_t rows, unsigned width,
                         ByteRows& exponents) {

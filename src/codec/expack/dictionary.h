@@ -54,7 +54,7 @@ inline Ranking rank_exponents(const ByteRows& exponents, std::uint32_t values) {
   return ranking;
 }
 
-// With the width kWidths if a dictionary does not pay.
+// Makes the dictionary of a chunk; its width is kWidths if none pays.
 inline Dictionary make_dictionary(const ByteRows& exponents, std::uint32_t rows,
                                   std::uint32_t outer_bits, std::uint32_t raw_exponents) {
   const Ranking ranking = rank_exponents(exponents, rows * kRowValues);

@@ -58,7 +58,7 @@ __device__ std::uint32_t Encoder<kDtype, kRows, kMasked>::encode(std::uint64_t m
   return parts.end;
 }
 
-// With a dictionary, instead of the codes that take what `codes` says.
+// Encodes with a dictionary, in place of the codes that take what `codes` says.
 template <Dtype kDtype, int kRows, bool kMasked>
 __device__ std::uint32_t Encoder<kDtype, kRows, kMasked>::encode_listed(
     const uint2 (&exponents)[kRows], std::uint32_t codes) const {
@@ -118,7 +118,7 @@ __device__ inline std::uint32_t put_only_zeros(std::uint32_t most, std::byte* ou
   return kHeadBytes;
 }
 
-// With a mask or a dictionary, if one pays, after the chunk was encoded to kMayBeSpecial.
+// Encodes with a mask or a dictionary, if one pays, a chunk that was encoded to kMayBeSpecial.
 template <Dtype kDtype, int kRows>
 __device__ std::uint32_t encode_specially(const std::byte* at, std::uint32_t values, std::byte* out,
                                           std::uint64_t mode, EncodeState& state) {

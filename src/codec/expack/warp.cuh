@@ -64,7 +64,7 @@ struct Shares {
   }
 };
 
-// Those of a number that each warp has, if `scratch` is shared memory of a number a warp. For
+// The shares of a number that each warp has. `scratch` is shared memory of a number a warp. For
 // whole thread blocks; has a barrier.
 __device__ inline Shares share(std::uint32_t own, std::uint32_t (&scratch)[kStretches]) {
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = own;

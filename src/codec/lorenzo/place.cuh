@@ -71,7 +71,7 @@ struct BrickPlace {
            piece_z(piece) < box.z;
   }
 
-  // Its number among the bricks of a clipped box; none outside.
+  // The brick's number among the bricks of a clipped box; kNone outside.
   static constexpr unsigned kNone = ~0u;
   __device__ unsigned number(const BrickGrid& grid) const {
     return x < grid.x && y < grid.y && z < grid.z ? (z * grid.y + y) * grid.x + x : kNone;

@@ -38,7 +38,7 @@ inline constexpr auto kDigits = [] {
 
 // ---- What residuals take ----
 
-// By value, which compilers take for one instruction.
+// Arguments are values, not references: compilers take that for one instruction.
 constexpr std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
 // The largest fold of the four residuals that are kPitch apart.

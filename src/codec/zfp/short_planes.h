@@ -76,7 +76,8 @@ constexpr std::uint32_t pair_code(int n, unsigned planes) {
          static_cast<std::uint32_t>(n < 3 ? n : 3) << 24;
 }
 
-// By two planes as Planes has them, the first coefficient of the first plane highest; or lowest.
+// Makes the table by two planes as Planes has them: if `is_first_highest`, the first coefficient of
+// the first plane is the highest bit, else the lowest.
 constexpr PairCodes make_pair_codes(bool is_first_highest) {
   PairCodes table{};
   for (int n = 0; n < 4; ++n) {

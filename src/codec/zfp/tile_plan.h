@@ -17,7 +17,7 @@ struct TilePlan {
   std::uint32_t tile_blocks;
   int block_bits;
 
-  // By value: a reference to one of two would need them in memory.
+  // Returns a value: a reference to one of two would need them in memory.
   THINWIRE_HOST_DEVICE Grid grid(const cuda::Tile& tile) const {
     const bool is_last = tile.chunk + 1 == chunks;
     return {.x = is_last ? last.x : whole.x,

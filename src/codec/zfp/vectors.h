@@ -69,7 +69,7 @@ struct VectorWord {
   friend VectorWord operator-(const VectorWord& a, const VectorWord& b) {
     return {a.lanes - b.lanes};
   }
-  // By 2 alone, as the transform multiplies.
+  // Multiplies by 2 alone, as the transform does.
   friend VectorWord operator*(int, const VectorWord& a) { return {a.lanes + a.lanes}; }
 };
 

@@ -25,8 +25,8 @@ class Crew {
   // Equips the crew for the jobs that come: one engine a thread, none of them used by anybody else.
   void equip(std::vector<Engine> engines) { engines_ = std::move(engines); }
 
-  // By the caller's thread alone. No more than size() jobs are out at a time: each is begun at
-  // once.
+  // These are for the caller's thread alone. No more than size() jobs are out at a time: each is
+  // begun at once.
   bool has_room() const { return out_ < size(); }
   bool is_idle() const { return out_ == 0; }
   void hand_over(const Job& job);

@@ -13,7 +13,7 @@
 
 namespace thinwire::collective {
 
-// Whose turn it is, of runs that follow each other on streams of host functions.
+// The turns of runs that follow each other on streams of host functions.
 struct HostTurns {
   std::uint64_t given = 0;  // of the thread that enqueues
   std::atomic<std::uint64_t> ended{0};

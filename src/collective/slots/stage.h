@@ -91,7 +91,8 @@ class Stage {
     return work_.restore(step);
   }
 
-  // With the slots' headers, if they are slots; those of a sample encode are not.
+  // Encodes the values that go out, with the slots' headers unless it is a sample encode, which has
+  // no slots.
   Status encode_all(int number, bool seals) {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
