@@ -9,7 +9,7 @@ namespace thinwire::shim {
 
 using Dlsym = void* (*)(void* handle, const char* name);
 
-// In two registers.
+// The answer of a look-up, which travels in two registers.
 struct Answer {
   unsigned long is_answered;  // 0: it is left to the next dlsym()
   void* found;

@@ -15,7 +15,7 @@ namespace thinwire::shim {
 // A switch, or a value other than 0.
 bool is_on(const char* name);
 
-// As it is; `fallback` if it is not set.
+// The setting's text; `fallback` if it is not set.
 std::string text_or(const char* name, const char* fallback);
 
 // Bytes; `fallback` if it is not set.

@@ -15,7 +15,7 @@ bool is_asked_for();
 void silence_is_explained();
 bool is_silence_explained();
 
-// As in "64KiB".
+// Writes a size as "64KiB".
 std::string size_text(std::uint64_t bytes);
 
 class LeftRaw {

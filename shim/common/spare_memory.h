@@ -17,7 +17,8 @@ class SpareMemory {
   static constexpr std::size_t kAll = std::size_t{4} << 20;
   static constexpr std::size_t kLargest = std::size_t{64} << 10;  // of one block
 
-  // At least `bytes`, aligned for any type; null if that is more than kLargest or no block is left.
+  // Lends at least `bytes` bytes, aligned for any type; null if that is more than kLargest or no
+  // block is left.
   void* take(std::size_t bytes) {
     if (bytes > kLargest) return nullptr;
     const unsigned size = size_of(bytes);

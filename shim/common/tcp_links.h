@@ -20,7 +20,7 @@ struct TcpCounters {
 // One thread at a time.
 class TcpLinks {
  public:
-  // From now on counts what connections deliver. False if there is none, nor may one be new.
+  // Begins to count what connections deliver. False if there is none, nor may one be new.
   bool begin();
 
   // Growth of each connection since; for connections that were opened since, all that they did.

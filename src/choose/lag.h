@@ -14,7 +14,8 @@ class Lag {
  public:
   // False before a first message was complete.
   bool is_known() const { return is_known_; }
-  // In steps: a power of two of at least that, or 0; so that ranks that saw nearly as many agree.
+  // The lag in steps: a power of two of at least that, or 0; so that ranks that saw nearly as many
+  // agree.
   std::uint64_t steps() const;
 
   // Whether a message of step `position` should be watched, and that it is.

@@ -17,8 +17,8 @@ struct Growth {
   double pending_bytes = 0;  // now, still to be delivered
 };
 
-// From the start of a large message until all that were sent have been delivered. Times are in
-// seconds of any one clock.
+// An interval from the start of a large message until all that were sent have been delivered. Times
+// are in seconds of any one clock.
 class LargeInterval {
  public:
   void open(double now);

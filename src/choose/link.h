@@ -14,7 +14,7 @@ enum class RateSource : std::uint32_t {
   kMeasured = 3,  // of what was sent
 };
 
-// As in "measured". Static storage.
+// The source's name, as "measured". Static storage.
 const char* source_text(RateSource source);
 
 struct LinkRate {

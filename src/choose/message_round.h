@@ -35,7 +35,7 @@ struct MessageRound {
     const bool is_second = lag > 0 ? is_middle : std::popcount(at / run) % 2 != 0;
     return is_second != is_coded_first;
   }
-  // At least as many timed steps.
+  // A round of at least as many timed steps.
   MessageRound with_lag(std::uint64_t lag_of_program) const {
     MessageRound with = *this;
     if (lag_of_program == 0) return with;

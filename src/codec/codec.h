@@ -128,8 +128,8 @@ struct Codec {
   // needs; nullptr if it needs nothing.
   Status (*available)() = nullptr;
 
-  // In which place "auto" tries it on arrays of each type, from 1 on; 0 if it does not. A slow
-  // one comes last, and is tried only if the link leaves it the time.
+  // The position at which "auto" tries it on arrays of each type, from 1 on; 0 if it does not. A
+  // slow one comes last, and is tried only if the link leaves it the time.
   std::array<std::uint8_t, kDtypeCount> place_in_auto = {};
   bool slow = false;
 

@@ -57,8 +57,8 @@ struct Layout {
   std::uint64_t raw_offset(std::uint64_t index) const;
 };
 
-// In which shape a codec sees an array: as one line if it is flat or `as_line` says so; if
-// the array has more axes than the codec takes, with the slowest ones as one.
+// The shape in which a codec sees an array: one line if the codec is flat or `as_line` says so; if
+// the array has more axes than the codec takes, the slowest ones are one.
 Shape coded_shape(const Codec& codec, const Shape& shape, bool as_line = false);
 
 // `array` must be one that the codec takes (checked by the caller); an empty one has no chunks.

@@ -23,7 +23,7 @@ struct ResultBound {
 
   bool exists() const { return kind != Kind::kNone; }
 
-  // As in "allreduce-abs=1e-4"; "" for none.
+  // The bound as text, "allreduce-abs=1e-4"; "" for none.
   std::string text() const;
 };
 

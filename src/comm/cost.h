@@ -8,10 +8,10 @@
 
 namespace thinwire::comm {
 
-// On this rank, host memory or that device's, of one piece in the shape that the spec gives the
-// call's array; all zeros if it cannot be measured, which no plan takes for a win. Once a
-// process: later calls of the kind are told the same. What `known` has, which may be null, is not
-// measured.
+// Measures a codec's cost on this rank, in host memory or that device's, of one piece in the shape
+// that the spec gives the call's array; all zeros if it cannot be measured, which no plan takes for
+// a win. Measures once a process: later calls of the kind are told the same. Costs that `known`
+// has, which may be null, are not measured.
 plan::CodecCost measure_cost(const Call& call, int size, int device, const costs::Table* known);
 
 // Collective: the lowest speeds and the lowest ratio of all ranks.

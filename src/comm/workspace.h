@@ -10,8 +10,8 @@ namespace thinwire::comm {
 // One buffer.
 class Buffer {
  public:
-  // At least `bytes` bytes, aligned to 256, until the loan ends or the next is taken; contents are
-  // undefined. kInternal if there is no memory.
+  // Lends at least `bytes` bytes, aligned to 256, until the loan ends or the next is taken;
+  // contents are undefined. kInternal if there is no memory.
   Result<std::byte*> on_host(std::uint64_t bytes);
   Result<std::byte*> pinned(std::uint64_t bytes);
   Result<std::byte*> on_device(int device, std::uint64_t bytes);

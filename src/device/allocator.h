@@ -14,7 +14,8 @@ struct Allocator {
   void (*release)(void* context, std::int32_t device, void* memory, std::uint64_t bytes);
 };
 
-// From now on; memory that an earlier one gave goes back to that one. nullptr: the driver.
+// Sets the allocator from now on; memory that an earlier one gave goes back to that one. nullptr:
+// the driver.
 void set_allocator(const Allocator* allocator);
 
 // nullptr: the driver. Never destroyed: buffers outlive the next set_allocator().

@@ -28,7 +28,7 @@ __device__ void store_bytes(std::byte* at, Word word) {
   }
 }
 
-// At once if the address is a multiple of the number's size.
+// Loads a number; in one access if the address is a multiple of its size.
 template <typename Word>
 __device__ Word load_value(const std::byte* at) {
   return is_aligned<Word>(at) ? *reinterpret_cast<const Word*>(at) : load_bytes<Word>(at);

@@ -36,7 +36,7 @@ struct Places {
 
 void gather_on_host(const Places& places, const std::byte* array, std::byte* out);
 
-// In stream order, between places that the stream's device reaches.
+// Both work in stream order, between places that the stream's device reaches.
 Status enqueue_gather(const Places& places, const std::byte* array, std::byte* out,
                       StreamHandle stream);
 

@@ -1,4 +1,4 @@
-// In which ways the candidates of "auto" may code an array.
+// The ways in which the candidates of "auto" may code an array.
 #pragma once
 
 #include <algorithm>

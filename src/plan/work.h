@@ -26,8 +26,9 @@ struct Spread {
   int parts = 0;
 };
 
-// In units of the whole array: what Bcast carries, Allgather leaves on a rank, Gather and Scatter
-// have at the root, Alltoall sends from a rank, and each rank contributes to a reduction.
+// The work of an operation in units of the whole array: what Bcast carries, Allgather leaves on a
+// rank, Gather and Scatter have at the root, Alltoall sends from a rank, and each rank contributes
+// to a reduction.
 struct Work {
   double wire = 0;    // over the busiest link, one way
   double encode = 0;  // by the busiest rank

@@ -42,7 +42,8 @@ struct Rule {
   std::uint32_t siblings = 0;
   std::string codec;  // "off", "default", or a spec in its normal form
 
-  // As a sentence: "allreduce on communicators dp*, of bf16, from 1048576 bytes on: zfp:rate=16".
+  // The rule as a sentence: "allreduce on communicators dp*, of bf16, from 1048576 bytes on:
+  // zfp:rate=16".
   std::string text() const;
 };
 

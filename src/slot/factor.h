@@ -43,7 +43,7 @@ THINWIRE_HOST_DEVICE inline double number_of(const SlotFactor& factor) {
   }
 }
 
-// As it stands in a header; 0 if there is none.
+// The factor as it stands in a header; 0 if there is none.
 THINWIRE_HOST_DEVICE inline std::uint64_t factor_word(const SlotFactor& factor) {
   return factor.exists ? bits_of(number_of(factor)) : 0;
 }

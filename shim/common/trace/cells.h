@@ -23,7 +23,7 @@ struct CellKey {
   bool operator==(const CellKey&) const = default;
 };
 
-// In one word that is never 0.
+// Packs a key into one word, which is never 0.
 constexpr std::uint64_t packed(const CellKey& key) {
   return (std::uint64_t{key.operation & 0xff} << 56) | (std::uint64_t{key.place & 0xf} << 52) |
          (std::uint64_t{key.codec & 0xff} << 44) | (std::uint64_t{key.reason & 0x3f} << 38) |
@@ -141,7 +141,7 @@ class Names {
   // The place of a name; 0, which stands for all others, if there is no room. From any thread.
   std::uint32_t of(const char* name);
 
-  // As it was given; "" at 0.
+  // The name, as it was given; "" at 0.
   const char* at(std::uint32_t place) const { return names_[place].data(); }
 
  private:

@@ -17,7 +17,7 @@ extern std::atomic<OwnOfMpi> own_of_mpi;
 // This library, in which every function of MPI is a wrapper.
 void* own_handle();
 
-// In the thread that is in there: its look-ups are not answered with wrappers.
+// True in the thread that is in there: its look-ups are not answered with wrappers.
 extern thread_local bool looks_up_itself;
 
 }  // namespace thinwire::mpi

@@ -24,10 +24,10 @@ class TypeMap {
  public:
   static constexpr std::size_t kMostLevels = 5;
 
-  // As flatten() gives them: in the order in which they travel.
+  // Takes segments as flatten() gives them, in the order in which they travel.
   TypeMap(std::vector<tw_segment> segments, std::int64_t extent);
 
-  // As loops_of() gives them: a block, repeated by levels, outermost first.
+  // Takes loops as loops_of() gives them: a block, repeated by levels, outermost first.
   TypeMap(tw_segment block, std::vector<Level> levels, std::int64_t extent);
 
   std::uint64_t bytes() const { return bytes_; }

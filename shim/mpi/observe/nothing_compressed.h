@@ -6,15 +6,15 @@
 
 namespace thinwire::mpi {
 
-// At the start, by the first rank: what keeps all messages raw, whatever they will be, though a
-// codec was asked for.
+// Says at the start, by the first rank, what keeps all messages raw, whatever they will be, though
+// a codec was asked for.
 void explain_all_raw(bool peers_can_be_asked);
 
 using shim::silence_is_explained;
 
-// At the end, by rank 0: that nothing was compressed and why, if something was asked for, there
-// was something to compress, and no line has told the reason yet. `totals`: this rank's own, or
-// those `of_all_ranks`.
+// Says at the end, by rank 0, that nothing was compressed and why, if something was asked for,
+// there was something to compress, and no line has told the reason yet. `totals`: this rank's own,
+// or those `of_all_ranks`.
 void explain_nothing_compressed(const Totals& totals, bool of_all_ranks);
 
 }  // namespace thinwire::mpi

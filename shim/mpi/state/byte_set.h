@@ -26,7 +26,7 @@ class ByteSet {
   // say, or share bytes with each other.
   static std::optional<ByteSet> of(const Elements& elements, std::uint64_t count);
 
-  // From its lowest byte to its highest; both belong to it.
+  // The range from the lowest byte to the highest; both belong to it.
   Range hull() const { return {origin_, origin_ + spans_[0]}; }
 
   // The lowest bytes of the set within `range`; a range that begins at the end of the last ones

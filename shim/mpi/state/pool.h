@@ -43,15 +43,15 @@ class Lease {
   std::uint64_t mapped_bytes_ = 0;  // of a file
 };
 
-// At least `bytes` bytes of the core's scratch memory of a kind; an empty lease, and the
+// Lends at least `bytes` bytes of the core's scratch memory of a kind; an empty lease, and the
 // reason in tw_last_error(), if there is none.
 Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes);
 
 // Host memory. What lies idle is the core's, under its bound.
 class Pool {
  public:
-  // At least `bytes` bytes, aligned to 64. If the system has no memory they are pages of a file;
-  // an empty lease if there is no room for that either.
+  // Lends at least `bytes` bytes, aligned to 64. If the system has no memory they are pages of a
+  // file; an empty lease if there is no room for that either.
   Lease acquire(std::uint64_t bytes);
 
   // How often the system was asked for memory, by the core as well.

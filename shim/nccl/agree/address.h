@@ -34,7 +34,7 @@ socklen_t to_sockaddr(const Address& address, sockaddr_storage& made);
 // link, by a number that means it on this machine and nothing on others.
 bool is_of_link(const Address& address);
 
-// As people write it, "[::1]:4000" or "[fe80::1%2]:4000".
+// Writes an address as people do, "[::1]:4000" or "[fe80::1%2]:4000".
 std::string address_text(const Address& address);
 
 }  // namespace thinwire::nccl::agree

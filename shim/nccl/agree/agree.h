@@ -165,7 +165,7 @@ class Communicator {
   // After close(), until the others know, for a fifth of a second at most; not while there is
   // nobody to be told.
   virtual void wait_for_goodbye() = 0;
-  // At once, for all ranks: whoever waits on this communicator returns kAborted.
+  // Ends waiting at once, on all ranks: whoever waits on this communicator returns kAborted.
   virtual void abort() = 0;
   // As abort(), but it stays known until it is closed: parts of it can still be opened.
   virtual void revoke() = 0;
@@ -211,7 +211,7 @@ struct Options {
   std::size_t kept_pairs = 32;
   // A number that the processes of one node have in common.
   std::uint64_t node = 0;
-  // On which interface to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them.
+  // The interfaces on which to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY name them.
   std::string interfaces{}, family{};
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
   // return at once.

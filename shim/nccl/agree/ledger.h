@@ -33,7 +33,7 @@ class Ledger {
   std::uint64_t freeze(std::uint64_t key, std::uint64_t window);
   // Calls of the kind from `from` on, which is no less than the limit, have the value.
   void commit(std::uint64_t key, std::uint64_t from, Value value);
-  // In place of commit(): what held goes on.
+  // Ends an agreement in place of commit(): the value that held goes on.
   void release(std::uint64_t key);
   // As Gate::end(), of these calls alone.
   void end(Outcome how);

@@ -44,7 +44,7 @@ class Link {
   // Greetings have their heads from what the connection began with; of another version there is a
   // Register, and nothing after it.
   void send_control(const Message& message);
-  // From now on it sends what a session has, which lives longer.
+  // Has it send what a session has, which lives longer, from now on.
   void use(Outbox& out);
   // Something has been put there.
   void write();

@@ -31,7 +31,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // From any thread: runs `task` soon. False if nobody would: stopped, or in a forked child.
+  // Runs `task` soon; from any thread. False if nobody would: stopped, or in a forked child.
   bool post(Task task);
   // Ends the thread; what was posted before is done, what is posted later is not.
   void stop();

@@ -220,7 +220,7 @@ struct Joined {
   std::variant<Offered, Ask, Limit, Commit> said;
 };
 
-// In the order of their kinds, from 1 on.
+// All messages, in the order of their kinds, from 1 on.
 using Message =
     std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask, Limit,
                  Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried, Waiting, Enrol,

@@ -29,7 +29,7 @@ class Outbox {
   const SharedBytes& next();
   void written();
 
-  // From now on what is written is kept until the other side has taken it.
+  // Keeps what is written, from now on, until the other side has taken it.
   void keep() { keeps_ = true; }
   void stop_keeping();
   // The other side has taken so many messages in all. False: that cannot be.

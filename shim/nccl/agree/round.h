@@ -50,10 +50,10 @@ class Rounds {
   void drop(int child);
 
   void offer(std::uint64_t key, Offer offer);
-  // From a child, 0 to children - 1. False: it does not fit.
+  // Takes a message from a child, 0 to children - 1. False: it does not fit.
   bool take(int child, const Offered& offered);
   bool take(int child, const Limit& limit);
-  // From the parent.
+  // Takes a message from the parent.
   bool take(const Ask& ask);
   bool take(const Commit& commit);
 

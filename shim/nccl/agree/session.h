@@ -58,7 +58,7 @@ class Session {
   void adopt(std::unique_ptr<Link> link);
   // Sets where the other side listens.
   void know(const Address& other) { other_at_ = other; }
-  // From now on a connection that ends is made again.
+  // Has a connection that ends made again, from now on.
   void hold() { holds_ = true; }
 
   // ---- a connection was lost ----

@@ -37,7 +37,7 @@ class Socket {
 // How often this process has been forked off: what was made under another number has no thread.
 int fork_generation();
 
-// On the host of `at`, any port; `at` gets it. None if that fails.
+// Listens on the host of `at`, at any port; `at` gets it. None if that fails.
 Socket listen_on(Address& at);
 Socket accept_one(const Socket& listening);
 // A connection on its way, or none.

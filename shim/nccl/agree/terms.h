@@ -7,7 +7,7 @@
 
 namespace thinwire::nccl::agree {
 
-// At most kMostText long; what is too long to be shown is still compared.
+// Writes the terms, at most kMostText long; text that is too long to be shown is still compared.
 std::string terms_text(const Terms& terms);
 
 // Tells what two ranks say differently, "codec is a on rank 0 and b on rank 2"; "" if nothing.

@@ -54,7 +54,7 @@ class Tree {
   static constexpr int kFromNobody = -2;
   void around(int but, const Message& message);
   void around(int but, const SharedBytes& packed);
-  // On the way to a rank. False: a rank on that way has left.
+  // Sends a message towards a rank. False: a rank on the way has left.
   bool towards(int rank, const SharedBytes& packed);
   bool towards(int rank, const Message& message);
 

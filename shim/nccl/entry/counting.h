@@ -12,7 +12,8 @@ bool wants_count();
 // Messages one by one; of a reduce-scatter the whole array, as NCCL makes one of it.
 std::uint64_t bytes_judged(const Call& call, const Communicator& communicator);
 
-// In a group after that is carried out. `plan`: of a coded call, else `reason` says why it is raw.
+// Counts a call; in a group, after that is carried out. `plan`: of a coded call, else `reason` says
+// why it is raw.
 void count_call(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
                 const Plan* plan = nullptr);
 

@@ -8,7 +8,7 @@ namespace thinwire::nccl {
 // Has it done: by NCCL as it is, or in slots. What NCCL would say.
 ncclResult_t submit(const Call& call) noexcept;
 
-// As the outermost group ends: decides about its calls that wait for that.
+// Decides, as the outermost group ends, about its calls that wait for that.
 void submit_undecided() noexcept;
 
 }  // namespace thinwire::nccl

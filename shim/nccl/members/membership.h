@@ -41,9 +41,9 @@ void complete(ncclComm_t comm, Communicator& communicator);
 // The result that its compressed calls have come to.
 ncclResult_t seen_ready(ncclComm_t comm);
 
-// As JSON can have it: part of it may be another rank's words, or the program's.
+// Makes text fit for JSON: part of it may be another rank's words, or the program's.
 std::string printable(std::string text);
-// As the report says it.
+// Who has the library, as the report says it.
 std::string membership_text(const Communicator& communicator);
 
 }  // namespace thinwire::nccl

@@ -119,7 +119,7 @@ class Compressor {
   // Likewise. Nobody will know when the memory of calls is free.
   void lose() { is_lost_ = true; }
 
-  // From any thread: all waiting ends, and no more is coded.
+  // Ends all waiting, from any thread; no more is coded.
   void abort();
   // As abort(); the program goes on with the communicator's parts.
   void revoke();

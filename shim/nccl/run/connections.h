@@ -21,7 +21,8 @@ struct BytesOfPair {
   std::uint64_t mate = 0;     // of one node
   std::uint64_t another = 0;  // of two
 };
-// As the environment has NCCL's buffers and channels; `named`: a variable of it, or null.
+// The bytes of a pair by the environment's settings of NCCL's buffers and channels; `named`: a
+// variable of it, or null.
 BytesOfPair bytes_of_pair(const std::function<const char*(const char* name)>& named);
 const BytesOfPair& bytes_of_pair();
 

@@ -26,7 +26,7 @@ bool could_be_coded(const Call& call);
 // The kind of those of about one size, under the same codecs as whatever they are sent.
 std::uint64_t message_key(const Call& call);
 
-// As values of that type, of which the bytes are a whole number.
+// Plans a message as values of that type, of which the bytes are a whole number.
 PlanKey message_plan(const Call& call, std::uint32_t dtype);
 
 }  // namespace thinwire::nccl

@@ -31,7 +31,7 @@ class FreeMemories {
   std::vector<FreeMemory> of_kinds_;
 };
 
-// As a list of JSON objects, and as lines of a report in words.
+// Writes it as a list of JSON objects, and as lines of a report in words.
 std::string free_memory_as_json(const Communicator& communicator);
 std::string free_memory_as_text(const Communicator& communicator);
 

@@ -47,7 +47,7 @@ void note_timing(Communicator& communicator, const Timing& made);
 // The name of a tw_dtype; "" for none.
 const char* type_text(std::uint32_t dtype);
 
-// As a list of JSON objects, and as lines of a report in words.
+// Writes them as a list of JSON objects, and as lines of a report in words.
 std::string timings_as_json(const Communicator& communicator);
 std::string timings_as_text(const Communicator& communicator);
 

@@ -53,7 +53,7 @@ THINWIRE_HOST_DEVICE inline std::uint32_t scale_bits(std::uint32_t largest, bool
   return power_of_two ? power_of_two_scale<kElement>(largest) : bf16_scale<kElement>(largest);
 }
 
-// As stored, and back.
+// The scale's code as it is stored, and back.
 THINWIRE_HOST_DEVICE inline std::uint32_t scale_code(std::uint32_t bits, bool power_of_two) {
   return bits >> (power_of_two ? 23 : 16);
 }

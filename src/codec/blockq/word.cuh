@@ -47,7 +47,7 @@ __device__ std::uint64_t nearest_word(const float (&y)[kWordValues<kElement>]) {
       half[part] =
           __byte_perm(nearest_e4m3_pair(own[0], own[1]), nearest_e4m3_pair(own[2], own[3]), 0x5410);
     } else {
-      // From -7 to 7 they become 1 to 15: what is joined then has no borrows.
+      // Values from -7 to 7 become 1 to 15, so that joining them has no borrows.
       std::uint32_t bits[8];
 #pragma unroll
       for (int at = 0; at < 8; ++at) bits[at] = nearest<kElement>(y[8 * part + at]) + 8;

@@ -28,7 +28,7 @@ struct Ranking {
 };
 
 inline Ranking rank_exponents(const ByteRows& exponents, std::uint32_t values) {
-  // In four parts: one would wait for itself if neighbours are alike.
+  // Counts are in four parts: a single one would wait for itself if neighbours are alike.
   std::array<std::array<std::uint16_t, 256>, 4> counts{};
   for (std::uint32_t at = 0; at < values; at += 4) {
     for (std::uint32_t part = 0; part < 4; ++part) ++counts[part][exponents[at + part]];

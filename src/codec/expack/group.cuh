@@ -48,7 +48,7 @@ __device__ inline void take_words(uint4 part, std::uint32_t (&words)[4]) {
   words[3] = part.w;
 }
 
-// From an array aligned to 16 bytes.
+// Loads a group from an array aligned to 16 bytes.
 template <Dtype kDtype>
 __device__ Group<kDtype> load_group(const std::byte* row, unsigned lane) {
   Group<kDtype> group;

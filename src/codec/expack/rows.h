@@ -45,7 +45,7 @@ inline std::uint32_t base_of_row(const std::uint8_t* exponents, std::uint32_t ze
   return base_of<kDtype>(sum, kRowValues - zeros);
 }
 
-// In a kind with zeros the exponent 0 is a symbol of its own.
+// Computes symbols. In a kind with zeros the exponent 0 is a symbol of its own.
 inline void take_symbols(const std::uint8_t* exponents, std::uint8_t base, bool has_zeros,
                          std::uint8_t* symbols) {
   constexpr std::uint8_t kFar = kFarSymbol;

@@ -9,7 +9,7 @@
 
 namespace thinwire::codec::nvcomp {
 
-// At the very start of the workspace, zeros between calls. What follows it is left as it comes.
+// The very start of the workspace, zeros between calls. The bytes after it are left as they come.
 struct State {
   unsigned status;    // the worst that a decode has met
   unsigned entries;   // chunks that nvCOMP is to decode, if these are counted

@@ -50,7 +50,7 @@ inline constexpr Row kRows[kRowCount] = {
      "nvcomp-bitcomp-lossy:abs=0.00048828125", Engine::kBitcomp, false, true, kBoundedDtypes, 16},
 };
 
-// In builds with CUDA only, in the order of kRows.
+// The codecs' GPU sides, in builds with CUDA only, in the order of kRows.
 extern const DeviceCodec kDevices[kRowCount];
 
 }  // namespace thinwire::codec::nvcomp

@@ -153,7 +153,7 @@ THINWIRE_HOST_DEVICE inline double value_at(std::uint32_t index, const Lattice<d
 
 // ---- Bounds relative to the range ----
 
-// In a spec: the share of the range. A frame has the bound itself.
+// The bit that marks a spec's share of the range. A frame has the bound itself.
 inline constexpr std::uint64_t kOpenParameter = std::uint64_t{1} << 63;
 
 THINWIRE_HOST_DEVICE inline bool is_open(std::uint64_t parameter) {

@@ -10,7 +10,7 @@ namespace thinwire::codec::szp {
 
 // ---- Codes ----
 
-// As in TileCode, by the largest fold below 256.
+// Codes as in TileCode, by the largest fold below 256.
 struct NarrowCodes {
   std::uint16_t packed[256];
 };
@@ -24,7 +24,7 @@ constexpr NarrowCodes make_narrow_codes() {
   return codes;
 }
 
-// In memory, not in the constant bank: lanes ask for different ones.
+// The table is in memory, not in the constant bank: lanes ask for different entries.
 static __device__ const NarrowCodes kNarrowCodes = make_narrow_codes();
 
 struct alignas(16) RadixEntry {

@@ -112,8 +112,8 @@ struct IndexBox {
   }
 
  private:
-  // From each value the one kPitch before it, but for the first ones of every kPeriod. One loop
-  // over everything, and those put right after it, because that is vectorised.
+  // Subtracts from each value the one kPitch before it, but for the first ones of every kPeriod.
+  // One loop goes over everything, and those are put right after it, because that is vectorised.
   template <int kPitch, int kPeriod>
   void subtract(const Indices& from, Indices& to) const {
     for (int at = kPitch; at < slots; ++at) to[at] = from[at] - from[at - kPitch];

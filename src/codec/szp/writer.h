@@ -11,7 +11,7 @@ class Writer {
  public:
   explicit Writer(std::byte* out) : out_(out), begin_(out) {}
 
-  // At most 64; above them `value` has zeros.
+  // Writes `count` bits, at most 64; above them `value` has zeros.
   void bits(std::uint64_t value, std::uint32_t count) {
     const std::uint64_t all = rest_ | value << filled_;
     // Written always, kept if it is full: no branch on the data.

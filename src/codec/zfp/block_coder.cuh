@@ -22,8 +22,8 @@ struct SharedWords {
   __device__ void store(int index, std::uint32_t word) { own[index * kCoders] = word; }
 };
 
-// In global memory: thread blocks copy what they look up into their shared memory, where lanes that
-// look up different entries do not wait for each other for long.
+// Tables in global memory: thread blocks copy those that they look up into their shared memory,
+// where lanes that look up different entries do not wait for each other for long.
 __device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
 __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 

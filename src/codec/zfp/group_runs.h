@@ -11,7 +11,7 @@
 
 namespace thinwire::codec::zfp {
 
-// From the first value of blocks to row `row` of four, in the array.
+// The distance in the array from the first value of blocks to row `row` of four.
 inline std::uint64_t row_offset(int row, const Grid& grid) {
   return (static_cast<std::uint64_t>(row / 4) * grid.y + static_cast<std::uint64_t>(row % 4)) *
          grid.x;

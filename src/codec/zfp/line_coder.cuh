@@ -10,7 +10,8 @@
 
 namespace thinwire::codec::zfp {
 
-// In global memory: threads look up different entries, which constant memory would serve in turns.
+// Tables in global memory: threads look up different entries, which constant memory would serve in
+// turns.
 __device__ constexpr Tables kDeviceTables = make_tables();
 
 // kShort: for blocks of up to kMaxShortBits bits; otherwise for any.

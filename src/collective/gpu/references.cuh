@@ -9,7 +9,7 @@ __device__ inline slot::SlotWords words_at(const std::byte* at) {
   return *reinterpret_cast<const slot::SlotWords*>(at);
 }
 
-// In lane 0.
+// The sum over a warp's lanes, in lane 0.
 __device__ inline std::uint64_t sum_of_lanes(std::uint64_t sum) {
   for (int far = 16; far > 0; far /= 2) sum += __shfl_down_sync(0xFFFFFFFFu, sum, far);
   return sum;

@@ -25,7 +25,7 @@ THINWIRE_HOST_DEVICE constexpr SlotWords told_range(std::uint64_t call, std::uin
   return words;
 }
 
-// In a run's record, after the outcomes; what the ranks told follows it.
+// The part of a run's record after the outcomes; what the ranks told follows it.
 struct BoundRecord {
   const SlotPlan* plan = nullptr;
   std::uint64_t call = 0;

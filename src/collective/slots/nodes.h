@@ -1,4 +1,4 @@
-// On which node each rank is, as a plan of slots goes by it.
+// The node of each rank, as a plan of slots goes by it.
 #pragma once
 
 #include <cstdint>
