@@ -53,7 +53,7 @@ __device__ std::uint64_t sum_of_words(const std::uint64_t* words, std::uint32_t 
 // The sum over a thread block in two steps with a barrier between them; `scratch` is shared memory
 // of one word a warp.
 __device__ inline void sum_over_warp(std::uint64_t value, std::uint64_t* scratch) {
-  // Sums go in three parts, of which 32 still fit a word: the warp adds words at once.
+  // The value is cut into three parts, of which the sum of 32 fits a word, as the warp adds words.
   const auto part = [&](int from, int bits) {
     const auto piece = static_cast<unsigned>(value >> from) & ((1u << bits) - 1);
     return static_cast<std::uint64_t>(sum_of_lanes(piece)) << from;

@@ -153,7 +153,7 @@ THINWIRE_HOST_DEVICE inline double value_at(std::uint32_t index, const Lattice<d
 
 // ---- Bounds relative to the range ----
 
-// The bit that marks a spec's share of the range. A frame has the bound itself.
+// The bit of a spec's parameter that is a share of the range. A frame has the bound itself.
 inline constexpr std::uint64_t kOpenParameter = std::uint64_t{1} << 63;
 
 THINWIRE_HOST_DEVICE inline bool is_open(std::uint64_t parameter) {

@@ -113,7 +113,7 @@ struct IndexBox {
 
  private:
   // Subtracts from each value the one kPitch before it, but for the first ones of every kPeriod.
-  // One loop goes over everything, and those are put right after it, because that is vectorised.
+  // One loop goes over everything, as that is vectorised; the first ones are put right after it.
   template <int kPitch, int kPeriod>
   void subtract(const Indices& from, Indices& to) const {
     for (int at = kPitch; at < slots; ++at) to[at] = from[at] - from[at - kPitch];
