@@ -9,18 +9,47 @@
 #include <string>
 #include <vector>
 
+#include "examples/common/command_line.h"
+#include "examples/common/device.h"
 #include "examples/common/program.h"
-#include "examples/common/ranks.h"
 #include "examples/common/report.h"
 #include "exchange.h"
-#include "grid.h"
 #include "matrix.h"
 #include "multiplier.h"
-#include "options.h"
 #include "product.h"
-#include "verify.h"
 
 namespace cannon {
+
+// The command line of Cannon's matrix product.
+
+enum class Precision { kFp32, kFp64 };
+
+struct Options {
+  int size = 1024;  // rows and columns of the matrices
+  Precision precision = Precision::kFp64;
+  std::string matrix = "kernel";  // kernel, random, or a file's path
+  double length = 1;              // of the kernel; the points lie in [0, 1)
+  int repeat = 1;                 // products computed and timed, one after the other
+  double tolerance = 0;           // of the verification; 0: what rounding alone can do
+  bool json = false;
+  examples::DeviceOptions device;
+};
+
+// The options as a table that writes to `options`.
+examples::CommandLine command_line(Options* options) {
+  examples::CommandLine line;
+  line.integer("--size", 1, 1 << 20, &options->size);
+  line.choice<Precision>("--precision", {{"fp32", Precision::kFp32}, {"fp64", Precision::kFp64}},
+                         &options->precision);
+  line.text("--matrix", "kernel|random|FILE", &options->matrix);
+  line.number("--length", 1e-6, &options->length);
+  line.integer("--repeat", 1, 1 << 20, &options->repeat);
+  line.number("--tolerance", 0, &options->tolerance);
+  line.flag("--json", &options->json);
+  examples::add_device_options(&line, &options->device);
+  return line;
+}
+
 namespace {
 
 // Results of the run on one rank.

@@ -6,7 +6,6 @@
 
 #include "examples/common/memory.h"
 #include "exchange.h"
-#include "grid.h"
 #include "matrix.h"
 #include "multiplier.h"
 

@@ -2,8 +2,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+
+#include "examples/common/random.h"
 
 namespace examples {
 
@@ -35,6 +39,51 @@ bool read_options(const char* name, const CommandLine& line, int argc, char** ar
     std::fprintf(stderr, "%s: %s\n%s\n", name, error.c_str(), line.usage(name).c_str());
   }
   return false;
+}
+
+namespace {
+
+template <typename Value>
+Value reduced(MPI_Comm comm, Value value, MPI_Datatype type, MPI_Op operation) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, type, operation, comm);
+  return value;
+}
+
+}  // namespace
+
+double largest(MPI_Comm comm, double value) { return reduced(comm, value, MPI_DOUBLE, MPI_MAX); }
+double smallest(MPI_Comm comm, double value) { return reduced(comm, value, MPI_DOUBLE, MPI_MIN); }
+double total(MPI_Comm comm, double value) { return reduced(comm, value, MPI_DOUBLE, MPI_SUM); }
+std::int64_t total(MPI_Comm comm, std::int64_t value) {
+  return reduced(comm, value, MPI_INT64_T, MPI_SUM);
+}
+
+std::uint64_t checksum(const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const unsigned char*>(data);
+  std::uint64_t sum = mix(bytes + 1);
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, std::min(sizeof word, bytes - at));
+    sum = mix(sum + word + 1);
+  }
+  return sum;
+}
+
+std::uint64_t checksum_of_all(MPI_Comm comm, std::uint64_t own) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const std::uint64_t placed = mix(own + mix(static_cast<std::uint64_t>(rank) + 1));
+  return reduced(comm, placed, MPI_UINT64_T, MPI_SUM);
+}
+
+bool all_same(MPI_Comm comm, std::uint64_t value) {
+  return reduced(comm, value, MPI_UINT64_T, MPI_MIN) == reduced(comm, value, MPI_UINT64_T, MPI_MAX);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
 }
 
 }  // namespace examples

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "serial.h"
-#include "slabs.h"
 
 namespace fft {
 

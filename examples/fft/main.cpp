@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -9,14 +10,66 @@
 #include <string>
 #include <vector>
 
+#include "examples/common/command_line.h"
+#include "examples/common/device.h"
 #include "examples/common/program.h"
-#include "examples/common/ranks.h"
 #include "examples/common/report.h"
 #include "modes.h"
-#include "options.h"
+#include "serial.h"
 #include "transform.h"
 
 namespace fft {
+
+// The command line of the FFT program.
+
+struct Options {
+  int size = 64;              // points along each axis
+  int repeat = 5;             // pairs of transforms, there and back, that are timed
+  double slope = -5.0 / 3.0;  // of the field's energy over the wave number
+  std::string field;          // files for what the first transform starts from,
+  std::string spectrum;       // and for what comes of it
+  bool json = false;
+  examples::DeviceOptions device;
+};
+
+// The options as a table that writes to `options`.
+examples::CommandLine command_line(Options* options);
+
+// Checks what the table cannot hold. On failure `error` holds a sentence for the user.
+bool check(const Options& options, int ranks, std::string* error);
+
+namespace {
+
+constexpr int kMost = 2048;  // so that MPI's int counts the values of a block
+
+}  // namespace
+
+examples::CommandLine command_line(Options* options) {
+  examples::CommandLine line;
+  line.integer("--size", 4, kMost, &options->size);
+  line.integer("--repeat", 1, 1 << 20, &options->repeat);
+  line.number("--slope", -10, &options->slope);
+  line.text("--field", "FILE", &options->field);
+  line.text("--spectrum", "FILE", &options->spectrum);
+  line.flag("--json", &options->json);
+  examples::add_device_options(&line, &options->device);
+  return line;
+}
+
+bool check(const Options& options, int ranks, std::string* error) {
+  const auto size = static_cast<unsigned>(options.size);
+  if (options.size % ranks != 0) {
+    *error = "--size " + std::to_string(options.size) + " does not divide into slabs for " +
+             std::to_string(ranks) + " ranks";
+  } else if (options.device.device != examples::Device::kGpu && !cpu_takes_any_size() &&
+             !std::has_single_bit(size)) {
+    *error =
+        "--size must be a power of two: this build's transforms on CPUs are its own, FFTW was "
+        "not found";
+  }
+  return error->empty() && check_device_options(options.device, error);
+}
+
 namespace {
 
 // Results of one rank, but for the errors, which are all ranks'.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "examples/common/program.h"
 #include "examples/common/random.h"
-#include "examples/common/ranks.h"
 
 namespace fft {
 namespace {

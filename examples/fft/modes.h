@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "serial.h"
-#include "slabs.h"
 
 namespace fft {
 

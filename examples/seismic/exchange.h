@@ -9,7 +9,6 @@
 
 #include "examples/common/memory.h"
 #include "part.h"
-#include "planes.h"
 #include "solver.h"
 
 namespace seismic {

@@ -40,7 +40,7 @@ struct Rock {
   const float* buoyancy;    // dt / spacing / density
   const float* p_modulus;   // dt / spacing * (lambda + 2 mu), unrelaxed
   const float* compliance;  // 1 / (dt / spacing * mu), unrelaxed
-  const float* p_loss;      // of the point's own relaxation mechanism (attenuation.h)
+  const float* p_loss;      // of the point's own relaxation mechanism (medium.h)
   const float* s_loss;
 };
 

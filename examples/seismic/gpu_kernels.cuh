@@ -5,10 +5,9 @@
 #include <cstdint>
 
 #include "formulas.h"
+#include "medium.h"
 #include "part.h"
-#include "planes.h"
 #include "receivers.h"
-#include "rocks.h"
 #include "source.h"
 
 namespace seismic {

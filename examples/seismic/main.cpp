@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench.h"
 #include "examples/common/float_file.h"
 #include "examples/common/program.h"
-#include "examples/common/ranks.h"
 #include "examples/common/report.h"
 #include "options.h"
 #include "simulation.h"

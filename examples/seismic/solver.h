@@ -7,7 +7,6 @@
 
 #include "medium.h"
 #include "part.h"
-#include "planes.h"
 #include "receivers.h"
 #include "source.h"
 

@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "examples/common/program.h"
-#include "examples/common/ranks.h"
 #include "examples/common/report.h"
 #include "image.h"
 #include "options.h"
-#include "quality.h"
 #include "stack.h"
 
 namespace stacking {

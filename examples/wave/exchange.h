@@ -56,4 +56,10 @@ void swap_faces(MPI_Comm comm, const Slab& slab, const Faces& faces, Traffic* tr
 void send_slab(MPI_Comm comm, const Slab& slab, const float* owned, Traffic* traffic);
 void receive_slab(MPI_Comm comm, const Slab& other, float* target, Traffic* traffic);
 
+// Messages from GPU memory by way of host memory, for an MPI that takes host memory only.
+
+// Copies through pinned buffers made beforehand, the way it is written by hand. The pointers given
+// to it are to GPU memory. Errors of CUDA end in std::runtime_error.
+std::unique_ptr<Exchange> make_staged_exchange(MPI_Comm comm, const Slab& slab);
+
 }  // namespace wave

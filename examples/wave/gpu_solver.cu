@@ -4,9 +4,8 @@
 
 #include "examples/common/cuda_error.h"
 #include "examples/common/memory.h"
-#include "gpu.h"
 #include "medium.h"
-#include "point.h"
+#include "solver.h"
 #include "stencil.h"
 
 namespace wave {

@@ -4,20 +4,52 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "examples/common/command_line.h"
+#include "examples/common/device.h"
 #include "examples/common/program.h"
 #include "exchange.h"
-#include "gpu.h"
-#include "options.h"
+#include "medium.h"
 #include "slab.h"
 #include "solver.h"
-#include "source.h"
-#include "staging.h"
+#include "stencil.h"
 
 namespace wave {
+
+// The command line of the wave program.
+
+struct Options {
+  int nx = 176;
+  int ny = 176;
+  int nz = 96;
+  int steps = 260;
+  int gather_every = 65;  // steps between two gathers of the wavefield; 0: after the last only
+  int shots = 1;          // sources along x and along y
+  examples::DeviceOptions device;
+  std::string output;  // raw little-endian fp32, [nz][ny][nx]; "" writes none
+};
+
+// The options as a table that writes to `options`.
+examples::CommandLine command_line(Options* options) {
+  constexpr int kSmallest = 4 * kRadius;
+  constexpr int kLargest = 4096;
+  constexpr int kAny = std::numeric_limits<int>::max();
+  examples::CommandLine line;
+  line.integer("--nx", kSmallest, kLargest, &options->nx);
+  line.integer("--ny", kSmallest, kLargest, &options->ny);
+  line.integer("--nz", kSmallest, kLargest, &options->nz);
+  line.integer("--steps", 1, kAny, &options->steps);
+  line.integer("--gather-every", 0, kAny, &options->gather_every);
+  line.integer("--shots", 1, kSmallest, &options->shots);
+  examples::add_device_options(&line, &options->device);
+  line.text("--output", "FILE", &options->output);
+  return line;
+}
+
 namespace {
 
 struct Outcome {

@@ -1,5 +1,5 @@
 // In the place of gpu_solver.cu, in a build without CUDA.
-#include "gpu.h"
+#include "solver.h"
 
 namespace wave {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "medium.h"
 #include "slab.h"
-#include "source.h"
 
 namespace wave {
 
@@ -35,5 +35,10 @@ class Solver {
 };
 
 std::unique_ptr<Solver> make_cpu_solver(const Slab& slab, const Shots& shots);
+
+// The GPU side of the program. A build without CUDA has no_gpu.cpp in its place.
+
+// On the GPU that examples::choose_gpu() has chosen. Errors of CUDA end in std::runtime_error.
+std::unique_ptr<Solver> make_gpu_solver(const Slab& slab, const Shots& shots);
 
 }  // namespace wave

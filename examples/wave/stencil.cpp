@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "medium.h"
-#include "point.h"
 
 namespace wave {
 namespace {
