@@ -22,7 +22,6 @@
 #include <string_view>
 #include <vector>
 
-#include "p2p_data.h"
 #include "p2p_exchange.h"
 #include "p2p_memory.h"
 #include "p2p_options.h"

@@ -1,4 +1,4 @@
-#include "p2p_gpu.h"
+#include "p2p_memory.h"
 
 #include <cuda_runtime_api.h>
 

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "p2p_gpu.h"
-
 namespace thinwire::bench {
 namespace {
 

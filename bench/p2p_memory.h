@@ -45,4 +45,11 @@ struct Gpu {
 // where there is none.
 bool choose_gpu(int local_rank, Gpu* gpu, std::string* error);
 
+// The GPU side of p2p's memory; only in builds with CUDA.
+
+std::unique_ptr<Buffer> make_device_buffer(std::size_t count);
+std::unique_ptr<Buffer> make_staged_buffer(std::size_t count);
+
+bool set_gpu(int local_rank, Gpu* gpu, std::string* error);
+
 }  // namespace thinwire::bench

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels.h"
+#include "timing.h"
 
 namespace thinwire::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "measure.h"
 
-#include "encode_graphs.h"
+#include "job.h"
 
 namespace thinwire::bench {
 namespace {

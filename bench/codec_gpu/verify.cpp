@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels.h"
+#include "timing.h"
 #include "values.h"
 
 namespace thinwire::bench {

@@ -13,7 +13,7 @@
 #include "collective/check.h"
 #include "collective/communicator.h"
 #include "collective/measure.h"
-#include "collective/nodes.h"
+#include "collective/native.h"
 #include "collective/options.h"
 #include "command_line.h"
 

@@ -7,7 +7,7 @@
 
 #include "collective/check.h"
 #include "collective/communicator.h"
-#include "collective/nodes.h"
+#include "collective/native.h"
 #include "collective/options.h"
 
 namespace thinwire::bench {

@@ -4,8 +4,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "collective/data.h"
 #include "collective/numbers.h"
-#include "collective/operation.h"
 #include "nccl/device.h"
 
 namespace thinwire::bench::nccl {

@@ -12,7 +12,6 @@
 #include "nccl/device.h"
 #include "nccl/library.h"
 #include "nccl/meeting.h"
-#include "nccl/messages.h"
 #include "nccl/options.h"
 #include "nccl/per_hop.h"
 
