@@ -2,7 +2,7 @@
 
 #include "capi/errors.h"
 #include "capi/growing.h"
-#include "capi/shells.h"
+#include "capi/handles.h"
 #include "choose/backoff.h"
 #include "choose/call_kind.h"
 #include "thinwire/thinwire.h"

@@ -4,7 +4,7 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
-#include "capi/shells.h"
+#include "capi/handles.h"
 #include "device/allocator.h"
 #include "device/copy.h"
 #include "device/copy_queue.h"

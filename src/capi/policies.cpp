@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
-#include "capi/shells.h"
+#include "capi/handles.h"
 #include "capi/text_file.h"
 #include "thinwire/thinwire.h"
 

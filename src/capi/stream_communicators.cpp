@@ -8,7 +8,6 @@
 #include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/stream_transports.h"
-#include "capi/stream_turns.h"
 #include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
 #include "collective/slots/host_slots.h"

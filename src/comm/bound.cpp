@@ -7,7 +7,7 @@
 #include "collective/quantise.h"
 #include "comm/communicator.h"
 #include "comm/exchange.h"
-#include "comm/regions.h"
+#include "comm/workspace.h"
 
 namespace thinwire::comm {
 

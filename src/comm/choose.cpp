@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "comm/cost.h"
-#include "comm/regions.h"
+#include "comm/costs.h"
+#include "comm/workspace.h"
 #include "device/copy.h"
 #include "plan/collective.h"
 

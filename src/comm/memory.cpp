@@ -4,7 +4,7 @@
 
 #include "base/aligned.h"
 #include "comm/communicator.h"
-#include "comm/regions.h"
+#include "comm/workspace.h"
 #include "device/copy.h"
 #include "device/place.h"
 

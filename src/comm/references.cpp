@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "comm/communicator.h"
 #include "comm/exchange.h"
-#include "comm/regions.h"
-#include "message/share.h"
-#include "plan/reference.h"
+#include "comm/workspace.h"
+#include "message/sample.h"
+#include "plan/collective.h"
 
 namespace thinwire::comm {
 namespace {

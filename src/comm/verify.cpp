@@ -4,7 +4,7 @@
 
 #include "collective/reduce.h"
 #include "comm/communicator.h"
-#include "comm/regions.h"
+#include "comm/workspace.h"
 #include "device/copy.h"
 
 namespace thinwire::comm {

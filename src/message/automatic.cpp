@@ -8,7 +8,6 @@
 #include "message/comparison.h"
 #include "message/host.h"
 #include "message/strides.h"
-#include "message/ways.h"
 
 namespace thinwire::message {
 namespace {

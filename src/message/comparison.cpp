@@ -7,7 +7,6 @@
 #include "device/place.h"
 #include "message/host.h"
 #include "message/strides.h"
-#include "message/ways.h"
 
 namespace thinwire::message {
 namespace {

@@ -14,6 +14,14 @@
 
 namespace thinwire::policy {
 
+// Names with * and ?: what a rule says of a communicator's name.
+
+// `*` stands for any bytes, also none, `?` for one; everything else for itself.
+bool matches(std::string_view pattern, std::string_view name);
+
+// True only if every name that `inner` matches is one of `outer`'s.
+bool covers(std::string_view outer, std::string_view inner);
+
 // plan::Operation's numbers, and after them a message from one rank to another.
 inline constexpr std::uint32_t kSend = 8;
 inline constexpr std::uint32_t kOperations = 9;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "policy/pattern.h"
+#include "policy/policy.h"
 
 namespace thinwire::policy {
 namespace {

@@ -1,5 +1,5 @@
 // When a reference pays.
-#include "plan/reference.h"
+#include "plan/collective.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/pattern.h"
+#include "policy/policy.h"
 
 #include <gtest/gtest.h>
 

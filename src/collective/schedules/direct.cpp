@@ -1,5 +1,8 @@
 #include "collective/schedules/direct.h"
 
+#include "collective/schedules/inside.h"
+#include "collective/schedules/schedules.h"
+
 namespace thinwire::collective {
 
 namespace {
@@ -38,6 +41,114 @@ void give_to_all(std::vector<Step>& steps, const Nodes& nodes, std::uint32_t fir
     steps.push_back(decode(block, Area::kOutput, coming));
   }
   steps.push_back(decode(own, Area::kOutput, slot));
+}
+
+// Every rank sends its block to each of the others.
+
+Schedule allgather_direct(const Topology& topology) {
+  const auto nodes = Nodes::flat(topology);
+  const auto own = static_cast<std::uint32_t>(topology.rank);
+  std::vector<Step> steps;
+  if (nodes.count() == 1) {
+    steps.push_back(copy(own, Area::kOutput, Area::kInput));
+  } else {
+    Rotation in(1, kDirectSlots);
+    give_to_all(steps, nodes, 0, Area::kInput, 0, in);
+  }
+  return assemble(static_cast<std::uint32_t>(topology.size), std::move(steps));
+}
+
+// Every rank sends each owner its part of that one's block; owners add up in a fixed order, encode
+// the sum once and send it to all. Inside a node values are added before and spread after.
+
+namespace {
+
+constexpr std::uint32_t kInsideScratch = 4;
+
+std::uint32_t block_of(const Nodes& nodes, int lane, int node) {
+  return static_cast<std::uint32_t>(lane * nodes.count() + nodes.wrap(node));
+}
+
+// Sums of this node, of all blocks; a rank without neighbours needs that of its own block alone.
+void add_node(std::vector<Step>& steps, const Nodes& nodes) {
+  Rotation scratch(0, kInsideScratch);
+  for (int away = 0; away < nodes.count(); ++away) {
+    if (nodes.locals() == 1 && away > 0) return;
+    for (int lane = 0; lane < nodes.lanes(); ++lane) {
+      const auto block = block_of(nodes, lane, nodes.node() + away);
+      add_inside(steps, nodes, lane, block, Area::kOutput, scratch.take());
+    }
+  }
+}
+
+Schedule make(const Nodes& nodes) {
+  std::vector<Step> steps;
+  add_node(steps, nodes);
+  if (nodes.talks_across() && nodes.count() > 1) {
+    const Area from = nodes.locals() == 1 ? Area::kInput : Area::kOutput;
+    const auto first_block = block_of(nodes, nodes.local(), 0);
+    Rotation out(0, kDirectSlots);
+    Rotation in(kDirectSlots, kDirectSlots);
+    add_at_owners(steps, nodes, first_block, from, Area::kOutput, out, in);
+    give_to_all(steps, nodes, first_block, Area::kOutput, 2 * kDirectSlots, in);
+  }
+  for (int away = 0; away < nodes.count(); ++away) {
+    for (int lane = 0; lane < nodes.lanes(); ++lane) {
+      spread_inside(steps, nodes, lane, block_of(nodes, lane, nodes.node() - away));
+    }
+  }
+  return assemble(static_cast<std::uint32_t>(nodes.lanes() * nodes.count()), std::move(steps));
+}
+
+}  // namespace
+
+Schedule allreduce_direct(const Topology& topology) { return make(Nodes::flat(topology)); }
+Schedule allreduce_direct_two_level(const Topology& topology) { return make(Nodes::of(topology)); }
+
+// Every rank sends each owner its part of that one's block; owners add up in a fixed order and keep
+// the sum, or send it to the root.
+
+namespace {
+
+std::uint32_t count_of(const Topology& topology) {
+  return static_cast<std::uint32_t>(topology.size);
+}
+
+// Leaves the sum of this rank's own block in `sum`.
+void add_up(std::vector<Step>& steps, const Topology& topology, Area sum, Rotation& in) {
+  Rotation out(0, kDirectSlots);
+  steps.push_back(copy(static_cast<std::uint32_t>(topology.rank), sum, Area::kInput));
+  add_at_owners(steps, Nodes::flat(topology), 0, Area::kInput, sum, out, in);
+}
+
+}  // namespace
+
+Schedule reduce_scatter_direct(const Topology& topology) {
+  std::vector<Step> steps;
+  Rotation in(kDirectSlots, kDirectSlots);
+  add_up(steps, topology, Area::kOutput, in);
+  return assemble(count_of(topology), std::move(steps));
+}
+
+Schedule reduce_direct(const Topology& topology) {
+  std::vector<Step> steps;
+  Rotation in(kDirectSlots, kDirectSlots);
+  if (topology.rank != topology.root) {
+    constexpr std::uint32_t kSlot = 2 * kDirectSlots;
+    const auto own = static_cast<std::uint32_t>(topology.rank);
+    add_up(steps, topology, Area::kScratch, in);
+    steps.push_back(encode(own, Area::kScratch, kSlot));
+    steps.push_back(send(own, kSlot, topology.root));
+  } else {
+    add_up(steps, topology, Area::kOutput, in);
+    for (int away = 1; away < topology.size; ++away) {
+      const int rank = (topology.root + away) % topology.size;
+      const auto slot = in.take();
+      steps.push_back(receive(static_cast<std::uint32_t>(rank), slot, rank));
+      steps.push_back(decode(static_cast<std::uint32_t>(rank), Area::kOutput, slot));
+    }
+  }
+  return assemble(count_of(topology), std::move(steps));
 }
 
 }  // namespace thinwire::collective
