@@ -31,7 +31,10 @@ ONE_OF = {
         "test_collectives": 2,
     },
     "shim/test_shim_coll_timed.py": {"test_what_does_not_pay_is_soon_the_mpis_own": 5},
-    "shim/test_shim_dying.py": {"test_a_death_ends_the_job_as_without_the_library": 2},
+    "shim/test_shim_dying.py": {
+        "test_a_death_ends_the_job_as_without_the_library": 2,
+        "test_calls_on_a_revoked_communicator": 2,
+    },
     "shim/test_shim_launchers.py": {
         "test_every_card_is_read": 3,
         "test_ranks_without_the_library_are_known_to_have_no_capabilities": 3,
@@ -43,9 +46,8 @@ ONE_OF = {
         "test_every_codec_decodes_without_addresses": 3,
         "test_communicators_share_the_memory_of_collectives": 2,
     },
-    "shim/test_shim_mpi4py.py": {"test_it_finds_the_calls_of_its_mpi": 3},
+    "shim/test_shim_fortran.py": {"test_it_finds_the_calls_of_its_mpi": 3},
     "shim/test_shim_capture.py": {"test_a_sample_of_everything_within_its_bound": 2},
-    "shim/test_shim_revoked.py": {"test_calls_on_a_revoked_communicator": 2},
     "shim/test_shim_conformance.py": {
         "test_nothing_is_compressed_below_the_threshold": 3,
         "test_a_disabled_library_reports_nothing": 3,
@@ -60,8 +62,8 @@ ONE_OF = {
     "nccl/test_nccl_float8.py": {"test_moves_are_compressed_and_sums_are_not": 2},
     "nccl/test_nccl_guard.py": {"test_a_codec_that_loses_is_timed_and_goes_raw": 2},
     "nccl/test_nccl_lookup.py": {"test_calls_that_are_looked_up_are_compressed": 3},
-    "nccl/test_nccl_graphs.py": {"test_codecs_of_a_fixed_size_are_captured": 2},
-    "nccl/test_nccl_memory.py": {"test_calls_succeed_when_memory_runs_out_on_a_rank": 2},
+    "nccl/test_nccl_groups.py": {"test_codecs_of_a_fixed_size_are_captured": 2},
+    "nccl/test_nccl_refused.py": {"test_calls_succeed_when_memory_runs_out_on_a_rank": 2},
     "bench/test_bench_collective.py": {
         "test_every_operation_is_verified": 2,
         "test_sums_of_sixteen_bit_values": 2,

@@ -4,14 +4,18 @@ They are compiled here, with the MPI's own compiler command: what a Fortran modu
 one compiler only. Open MPI's Fortran calls reach the library by PMPI names, MPICH's by MPI names.
 """
 
+import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mpis import ALL, libraries
+from mpis import ALL, Mpi, libraries, linked_mpi
 from shim_runs import ROOT, SHRINK, preloaded, run
+
+from thinwire.library import built_shims
 
 pytestmark = pytest.mark.multiproc
 
@@ -89,3 +93,49 @@ def test_messages_of_fortran_are_compressed(
     assert done.report is not None
     assert done.report["damaged_messages"] == 0
     assert done.report["compressed_messages"] == done.report["decoded_messages"] >= 2 * CASES
+
+
+# mpi4py's wheel under the library that `thinwire run` chooses for it: it asks the process for
+# each call of MPI by name, and uses what it finds.
+
+
+PROGRAM = Path(__file__).with_name("mpi4py_names.py")
+# The wheel has extensions for these.
+LOADED = [mpi for mpi in ALL if mpi.abi in ("openmpi", "mpich")]
+
+
+@pytest.fixture(params=LOADED, ids=lambda mpi: mpi.name)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    pytest.importorskip("mpi4py")
+    if request.param.abi not in built_shims():
+        pytest.skip(f"no library for {request.param.abi} is installed")
+    return request.param
+
+
+@pytest.fixture
+def settings(mpi: Mpi, tmp_path: Path) -> dict[str, str]:
+    """mpi4py loads this MPI: the name that it asks for comes before all others."""
+    library = linked_mpi(mpi.programs / "shim_conformance")
+    wanted = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}[mpi.abi]
+    folder = library.parent
+    if library.name != wanted:  # Debian's
+        folder = tmp_path / "named"
+        folder.mkdir()
+        (folder / wanted).symlink_to(library)
+    return {"MPI4PY_MPIABI": mpi.abi, "LD_LIBRARY_PATH": str(folder), "PATH": os.environ["PATH"]}
+
+
+@pytest.mark.parametrize(("codec", "ranks"), [("mpc", 1), ("mpc", 3), ("off", 3)])
+def test_it_finds_the_calls_of_its_mpi(
+    mpi: Mpi, settings: dict[str, str], codec: str, ranks: int, tmp_path: Path
+) -> None:
+    launcher = [shutil.which(mpi.launcher[0]) or mpi.launcher[0], *mpi.launcher[1:]]
+    python = [sys.executable, PROGRAM]
+    options = ["--codec", codec, "--force", "--same-node", "--threshold", "64"]
+    thinwire = [sys.executable, "-m", "thinwire", "run", *options, "--"]
+    report = tmp_path / "report"
+    done = run([*thinwire, *launcher, "-n", str(ranks), *python], settings, report, timeout=60)
+    done.all_right(ranks)
+    assert done.thinwire_lines() == []
+    assert done.report is not None
+    assert (done.report["compressed_messages"] > 0) == (codec == "mpc")

@@ -47,3 +47,18 @@ def test_calls_do_as_without(family: str, memory: str, tmp_path: Path) -> None:
         assert found.totals[name] == done.report[name], name
     samples = make_index(tmp_path / "sample", ["conformance"])
     assert samples and 0 < sum(sample["bytes"] for sample in samples) <= MOST
+
+
+# The library's counters as performance variables of MPI's tools interface.
+
+
+def test_variables_stand_behind_the_mpis_own() -> None:
+    settings = {
+        "THINWIRE_CODEC": "mpc",
+        "THINWIRE_SAME_NODE": "1",
+        "THINWIRE_FORCE": "1",
+        "THINWIRE_LINK": "10mbit",
+    }
+    program = [SYSTEM.programs / "shim_variables"]
+    done = mpirun(2, program, SYSTEM.production, mpi=SYSTEM, settings=settings)
+    assert (done.code, done.output) == (0, "ok\nok\n"), done.errors
