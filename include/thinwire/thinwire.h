@@ -970,6 +970,70 @@ const char* tw_coding_text(uint32_t coding);
 uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
                               uint32_t* coding);
 
+/* ---- Simulation: what a collective would take on a machine that is described ---- */
+
+/* Links, memory and processors. Rates are in bytes per second, where 0 says that a thing costs no
+ * time; seconds are besides those of the bytes. */
+typedef struct tw_simulation_machine {
+  uint32_t size;
+  uint32_t cores;                 /* of a node; 0: as many as there is work for */
+  double link_bytes_per_second;   /* of a node, each way at once; above 0 */
+  double latency_seconds;         /* of a message between nodes */
+  double message_seconds;         /* of the processor, for a message, at each of its ends */
+  double stack_bytes_per_second;  /* that one processor brings through the network's software */
+  double inside_bytes_per_second; /* of a node's memory, which its ranks share; in streams of a
+                                     GPU's links inside its node */
+  double inside_latency_seconds;  /* of a message inside a node */
+  double copy_bytes_per_second;   /* of copies, and of sums of raw values, by one thread or GPU */
+  double call_seconds;            /* of a call, whatever it does */
+  double coding_seconds;          /* of an encode, a decode or, in streams, a sum */
+  double incast;    /* 0, or the share of a receiver's rate that each doubling of the messages that
+                       wait for it costs */
+  double overlap;   /* 0 to 1: the share of its messages' time in which a rank can code */
+  uint32_t threads; /* of a rank, that code, 1 to 64; 0: 1 */
+  uint32_t one_machine; /* 1: `cores` are those of all nodes together */
+  tw_codec_cost cost;   /* of one thread, or of a GPU */
+  uint64_t reserved;
+} tw_simulation_machine;
+
+typedef struct tw_simulation_call {
+  uint32_t size;
+  uint32_t in_streams; /* 0: as tw_comm_run(); 1: in slots, as tw_stream_enqueue() over NCCL */
+  uint32_t operation;  /* tw_operation; in streams tw_stream_operation, but no message */
+  uint32_t algorithm;  /* tw_algorithm, not TW_ALGORITHM_PLANNED; not looked at in streams */
+  uint32_t coding;     /* tw_coding, likewise */
+  uint32_t dtype;      /* tw_dtype */
+  uint64_t count;      /* as in tw_collective, or tw_stream_plan_options */
+  uint32_t nodes;
+  uint32_t per_node;    /* ranks of each; 65536 in all at most. Rank 0 is the root */
+  uint64_t piece_bytes; /* as tw_plan_collective() says; 0: 1 MiB */
+  uint32_t capacity[2]; /* as in tw_stream_plan_options; 0: 512 */
+  uint32_t folds_not;   /* 1: every rank is simulated, however many there are */
+  uint32_t reserved;
+  uint64_t most_tasks; /* from which on one node's ranks stand for those of all, if all do the same;
+                          0: 1.5 million */
+} tw_simulation_call;
+
+typedef struct tw_simulation {
+  uint32_t size;
+  uint32_t simulated_ranks; /* fewer than there are where some stood for others */
+  double seconds;
+  uint64_t link_bytes;      /* between nodes, of all ranks together */
+  uint64_t inside_bytes;    /* inside nodes */
+  uint64_t messages;        /* of all ranks */
+  uint64_t most_messages;   /* that one rank sends */
+  uint64_t workspace_bytes; /* of the rank that needs most */
+  uint64_t tasks;           /* steps of pieces that were simulated; 0 in streams */
+  uint64_t piece_bytes;     /* longer than asked for if there were too many pieces */
+} tw_simulation;
+
+/* Runs the steps that all ranks would take against such a machine, moves nothing and measures
+ * nothing: equal arguments give equal figures. `codec` NULL or "off": raw values, in streams by
+ * NCCL's own function. Whatever is coded has the ratio of `cost`. Some seconds, and 300 MB, at
+ * most. TW_UNSUPPORTED if there is no such schedule, or the codec does not take such values. */
+tw_status tw_simulate(const tw_codec* codec, const tw_simulation_machine* machine,
+                      const tw_simulation_call* call, tw_simulation* simulation);
+
 /* ---- Collectives in stream order: calls that only enqueue, over a transport such as NCCL ----
  *
  * Every block of values is encoded into a slot (spec/slot.md), which has the same size on all

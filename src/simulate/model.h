@@ -1,0 +1,62 @@
+// What a simulated collective is told, and what it tells: machine, call, figures.
+#pragma once
+
+#include <cstdint>
+
+#include "codec/spec.h"
+#include "plan/cost.h"
+#include "plan/operation.h"
+
+namespace thinwire::simulate {
+
+// Links, memory and processors. Rates are in bytes per second, 0 if a thing costs no time; times
+// are in seconds, besides those of the bytes.
+struct Machine {
+  double link = 0;            // of a node, each way at once; above 0
+  double latency = 0;         // of a message between nodes
+  double message = 0;         // of the processor, for a message, at each of its ends
+  double stack = 0;           // bytes that a processor brings through the network's software
+  double inside = 0;          // of a node's memory, which its ranks share
+  double inside_latency = 0;  // of a message inside a node
+  double copy = 0;            // of copies, and of sums of raw values, by one thread
+  double call = 0;            // of a call, whatever it does
+  double coding = 0;          // of an encode or a decode
+  double incast = 0;   // share of a receiver's rate that each doubling of waiting senders costs
+  double overlap = 1;  // share of its messages' time in which a rank can code
+  std::uint32_t cores = 0;    // of a node; 0: as many as there is work for
+  std::uint32_t threads = 1;  // of a rank, that code
+  bool one_machine = false;   // all nodes share the cores of one, as in a lab
+  plan::CodecCost codec;      // rates of one thread
+};
+
+struct Call {
+  plan::Operation operation = plan::Operation::kBcast;
+  plan::Algorithm algorithm = plan::Algorithm::kPlanned;
+  plan::Coding coding = plan::Coding::kPlanned;
+  Dtype dtype = Dtype::kF32;
+  std::uint64_t count = 0;  // values of the array, or of one rank's block, as Communicator has it
+  int nodes = 1;
+  int per_node = 1;
+  std::uint64_t piece_bytes = 0;
+  std::uint32_t window = 8;
+  codec::Spec spec;              // kOff: raw
+  bool folds = true;             // ranks that are alike may be simulated by those of one node
+  std::uint64_t most_tasks = 0;  // from which on they are
+
+  int ranks() const { return nodes * per_node; }
+  bool coded() const { return spec.kind != codec::Spec::Kind::kOff; }
+};
+
+struct Figures {
+  double seconds = 0;
+  std::uint64_t link_bytes = 0;     // between nodes, of all ranks
+  std::uint64_t inside_bytes = 0;   // inside nodes, of all ranks
+  std::uint64_t messages = 0;       // of all ranks
+  std::uint64_t most_messages = 0;  // that one rank sends
+  std::uint64_t workspace = 0;      // bytes, of the rank that needs most
+  std::uint64_t tasks = 0;          // that were simulated
+  std::uint64_t piece_bytes = 0;    // as simulated
+  std::uint32_t simulated = 0;      // ranks that were simulated
+};
+
+}  // namespace thinwire::simulate
