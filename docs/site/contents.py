@@ -54,6 +54,7 @@ OF_PAGES = {
         "docs/guide/pytorch",
         "docs/guide/dask",
         "docs/guide/explain",
+        "docs/guide/simulate",
         "docs/guide/lab",
         "docs/guide/measure",
         "docs/guide/*",

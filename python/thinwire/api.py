@@ -19,6 +19,7 @@ from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
 from thinwire.policy import Policy, PolicyRule
 from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
+from thinwire.simulation import Comparison, Machine, Simulation, simulate
 from thinwire.statistics import Counters, Kind, Stats, stats, stats_kinds
 
 __all__ = [
@@ -31,16 +32,19 @@ __all__ = [
     "CodecCost",
     "CodecInfo",
     "CollectiveReport",
+    "Comparison",
     "Communicator",
     "Counters",
     "Frame",
     "GpuArray",
     "Kind",
+    "Machine",
     "MessageInfo",
     "Policy",
     "PolicyRule",
     "PoolCounters",
     "Reduction",
+    "Simulation",
     "Stats",
     "ThinwireError",
     "Transport",
@@ -55,6 +59,7 @@ __all__ = [
     "local_ranks",
     "pool_counters",
     "schedules",
+    "simulate",
     "stats",
     "stats_kinds",
     "version",

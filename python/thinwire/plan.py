@@ -12,12 +12,13 @@ from thinwire.library import check, library, new_struct, set_numbers, text
 @dataclass(frozen=True)
 class PlanSettings:
     """What the choice goes by. `link` is in bytes per second, None if it is not stated; `cost` is
-    used if it is."""
+    used if it is. `force`: compress whatever it costs."""
 
     threshold: int
     same_node: bool = False
     link: float | None = None
     cost: CodecCost | None = None
+    force: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def plan_collective(
 def _struct_of(settings: PlanSettings) -> Any:
     struct = new_struct("tw_plan_settings")
     set_numbers(struct, threshold=settings.threshold, same_node=int(settings.same_node))
+    struct.force = int(settings.force)
     struct.link_bytes_per_second = settings.link or 0
     if settings.cost is not None:
         struct.cost.encode_bytes_per_second = settings.cost.encode_bytes_per_second

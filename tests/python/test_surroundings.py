@@ -35,6 +35,7 @@ WORDS = {
     "advise": "own.f32 --link 1gbit",
     "report": "job",
     "explain": "--bytes 1MiB --link 1gbit",
+    "simulate": "--codec mpc --ratio 2 --encode 1GB/s --link 1gbit --nodes 2 --no-search",
     "tune": "--show",
     "demo": "--quick --output-dir own.tw/none",
     "lab run": "-- true",

@@ -67,6 +67,11 @@ COMMANDS = {
         "explain",
         "Say what would be done with a message or a collective, and why.",
     ),
+    "simulate": Command(
+        "simulate",
+        "simulate",
+        "Say what a collective would take on many nodes, raw beside compressed.",
+    ),
     "tune": Command(
         "tune",
         "tune",

@@ -1,0 +1,121 @@
+"""Measured points: rows that `thinwire bench collective --json` wrote, and what is predicted of
+each."""
+
+import json
+import random
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from thinwire.codec import Codec, CodecCost
+from thinwire.library import parse_link_rate
+from thinwire.plan import PlanSettings, plan_collective
+from thinwire.simulation.machine import Machine
+from thinwire.simulation.run import Call, run
+
+# Halves are drawn by this number, so that they are the same each time.
+SEED = 20261129
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measured row. `ratio` is what it reached."""
+
+    call: Call
+    link: float
+    codec: str
+    algorithm: str
+    coding: str
+    seconds: float
+    ratio: float
+
+    @property
+    def is_coded(self) -> bool:
+        return self.codec != "off"
+
+
+def read_points(paths: list[Path], *, fastest: bool = False) -> list[Point]:
+    """The rows that have figures and a link, between ranks on nodes of equal size: the median of
+    each, or its fastest turn. ValueError for files that hold none."""
+    which = "min_seconds" if fastest else "seconds"
+    points = []
+    for path in paths:
+        try:
+            rows = json.loads(path.read_text())
+            points += [_point_of(row, which) for row in rows if _is_whole(row)]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(
+                f"{path}: no rows of `thinwire bench collective --json`: {error}"
+            ) from error
+    if len(points) < 2:
+        names = ", ".join(map(str, paths))
+        raise ValueError(f"{names}: {len(points)} rows with figures, which are too few")
+    return points
+
+
+def _is_whole(row: dict[str, Any]) -> bool:
+    """A row with figures; raw packets under a codec are another thing than the model has."""
+    raw = row["codec"] != "off" and str(row["note"]).startswith("raw")
+    return bool(row["verified"] and row["seconds"] and row["nodes"]) and not raw
+
+
+def _point_of(row: dict[str, Any], which: str) -> Point:
+    ranks, nodes = int(row["ranks"]), int(row["nodes"])
+    if ranks % nodes:
+        raise ValueError(f"{ranks} ranks on {nodes} nodes")
+    return Point(
+        Call(row["op"], int(row["size"]), _dtype_of(row["data"]), nodes, ranks // nodes),
+        parse_link_rate(row["link"]),
+        Codec(row["codec"]).spec,
+        row["algorithm"],
+        row["coding"],
+        float(row[which]),
+        float(row["ratio"] or 1),
+    )
+
+
+def _dtype_of(name: str) -> str:
+    suffix = str(name).rpartition(".")[2]
+    return suffix if suffix in ("f32", "f64", "f16", "bf16") else "f32"
+
+
+def halves(points: list[Point]) -> tuple[list[Point], list[Point]]:
+    """Half of the points, by chance, and the others."""
+    mixed = list(points)
+    random.Random(SEED).shuffle(mixed)
+    middle = (len(mixed) + 1) // 2
+    return mixed[:middle], mixed[middle:]
+
+
+@cache
+def _piece(point: Point) -> int:
+    """As the program planned it, which was told no rate (`--trust`)."""
+    plan = plan_collective(
+        Codec(point.codec),
+        PlanSettings(0, True, None, None),
+        point.call.operation,
+        point.call.dtype,
+        point.call.all_bytes,
+        ranks=point.call.ranks,
+        nodes=point.call.nodes,
+    )
+    return plan.piece_bytes
+
+
+def predict(point: Point, machine: Machine) -> float:
+    """Seconds of the point's schedule on the machine."""
+    codec, cost = None, None
+    if point.is_coded:
+        codec = Codec(point.codec)
+        encode, decode = machine.costs[point.codec]
+        cost = CodecCost(encode, decode, point.ratio)
+    return run(
+        point.call,
+        replace(machine, link=point.link),
+        codec,
+        cost,
+        algorithm=point.algorithm,
+        coding=point.coding,
+        piece_bytes=_piece(point),
+    ).seconds
