@@ -1,4 +1,4 @@
-// What a simulated collective is told, and what it tells: machine, call, figures.
+// The machine and the call of a simulated collective, and its figures.
 #pragma once
 
 #include <cstdint>

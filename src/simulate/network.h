@@ -31,7 +31,7 @@ class Network {
   // A message whose both ends are posted.
   void begin(std::uint32_t send, double now);
 
-  // What an event of another kind than kDone brings; and the end of a receive.
+  // Follows an event of another kind than kDone; and the end of a receive.
   void go_on(const Event& event);
   void received(std::uint32_t receive, double now);
 

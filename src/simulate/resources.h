@@ -1,4 +1,4 @@
-// What ranks share: links, memory and processors, each of which serves who comes first.
+// Resources that ranks share: links, memory and processors, each of which serves who comes first.
 #pragma once
 
 #include <algorithm>

@@ -79,7 +79,7 @@ class Stages {
   double encodes(const Class& each, int number) const {
     double seconds = 0;
     for (const auto& task : each.plan->exchange(number).out) {
-      if (task.plain || task.again) continue;
+      if (task.is_raw || task.again) continue;
       seconds += machine_.coding + time_at(static_cast<double>(task.raw_bytes),
                                            machine_.codec.encode_bytes_per_second);
     }
@@ -90,7 +90,7 @@ class Stages {
     double seconds = 0;
     const auto width = static_cast<double>(dtype_size(call_.dtype));
     for (const auto& task : each.plan->exchange(number).in) {
-      if (task.plain) continue;
+      if (task.is_raw) continue;
       seconds += machine_.coding + time_at(static_cast<double>(task.raw_bytes),
                                            machine_.codec.decode_bytes_per_second);
     }
@@ -102,19 +102,19 @@ class Stages {
     return seconds;
   }
 
-  // Of one rank: what leaves its node, and what stays.
+  // Adds up what one rank sends and gets, across its node and inside.
   void add(const Class& each, int number, Traffic& between, Traffic& inside) const {
     const SlotExchange& exchange = each.plan->exchange(number);
     const auto slot = static_cast<double>(exchange.slot_bytes);
     for (const auto& task : exchange.out) {
-      (task.plain ? inside : between).out +=
-          task.plain ? static_cast<double>(task.raw_bytes) : slot;
-      ++(task.plain ? inside : between).messages;
+      (task.is_raw ? inside : between).out +=
+          task.is_raw ? static_cast<double>(task.raw_bytes) : slot;
+      ++(task.is_raw ? inside : between).messages;
     }
     for (const auto& task : exchange.in) {
       if (!task.own) {
-        (task.plain ? inside : between).in +=
-            task.plain ? static_cast<double>(task.raw_bytes) : slot;
+        (task.is_raw ? inside : between).in +=
+            task.is_raw ? static_cast<double>(task.raw_bytes) : slot;
       }
     }
   }
