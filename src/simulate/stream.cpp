@@ -27,16 +27,16 @@ struct Traffic {
   double out = 0, in = 0, messages = 0;
 };
 
-std::shared_ptr<const collective::Nodes> nodes_of(const StreamCall& call) {
+std::shared_ptr<const collective::SlotNodes> nodes_of(const StreamCall& call) {
   std::vector<std::uint32_t> nodes(static_cast<std::size_t>(call.ranks()));
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     nodes[rank] = static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(call.per_node);
   }
-  return std::make_shared<const collective::Nodes>(nodes);
+  return std::make_shared<const collective::SlotNodes>(nodes);
 }
 
 Status add_class(std::vector<Class>& classes, const StreamCall& call, int rank, double ranks,
-                 double first, const std::shared_ptr<const collective::Nodes>& nodes) {
+                 double first, const std::shared_ptr<const collective::SlotNodes>& nodes) {
   if (ranks <= 0) return {};
   collective::SlotCall slots;
   slots.operation = call.operation;
