@@ -1016,7 +1016,7 @@ typedef struct tw_simulation_call {
 
 typedef struct tw_simulation {
   uint32_t size;
-  uint32_t simulated_ranks; /* fewer than there are where some stood for others */
+  uint32_t simulated_ranks; /* fewer than there are if some stood for others */
   double seconds;
   uint64_t link_bytes;      /* between nodes, of all ranks together */
   uint64_t inside_bytes;    /* inside nodes */

@@ -146,7 +146,7 @@ ALIKE = [
 @pytest.mark.parametrize("schedule", ALIKE, ids=[" ".join(each) for each in ALIKE])
 @pytest.mark.parametrize(("nodes", "per_node"), [(8, 1), (4, 2), (16, 4), (7, 3)])
 def test_one_node_stands_for_all(schedule: tuple[str, str, str], nodes: int, per_node: int) -> None:
-    """Where every rank has as much, its time is that of all ranks, each simulated."""
+    """If every rank has as much, its time is that of all ranks, each simulated."""
     operation, algorithm, coding = schedule
     ranks = nodes * per_node
     power = ranks & (ranks - 1) == 0
