@@ -39,8 +39,9 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   const bool is_timed = in_row_ > lag;
   const bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
   const bool went_raw = !last_turn_.is_coded;
-  if (last_turn_.is_in_round) note_cost();
-  if (last_turn_.is_in_round && is_timed && (went_raw || went_coded)) add_time(went_coded);
+  glance_.add(position_ - 1, last_took_, is_timed && last_turn_.is_coded == codes_, lag);
+  if (is_in_round_) note_cost();
+  if (is_in_round_ && is_timed && (went_raw || went_coded)) add_time(went_coded);
   changed_.pass(last_took_);
   note_usual(is_timed && !last_turn_.is_in_round && (codes_ ? went_coded : went_raw));
   count_frames();
@@ -86,12 +87,16 @@ bool MessageKind::begins_step(const Foreseen& foreseen, std::uint64_t waits) {
 
 MessageTurn MessageKind::turn_of_step(const Foreseen& foreseen) {
   if (is_in_round_ && (round_.is_over(position_) || is_hopeless())) end_round();
+  if (glance_.is_on() && glance_.is_over(position_)) end_glance();
   if (!foreseen.pays) {
-    if (is_in_round_) due_ = next_multiple(position_ + 1, kRoundGrid);
-    is_in_round_ = false;
+    if (last_turn_.is_in_round) due_ = next_multiple(position_ + 1, kRoundGrid);
+    is_in_round_ = has_glanced_ = false;
+    glance_.end();
     return {};
   }
-  if (!is_in_round_ && is_due(foreseen)) begin_round(foreseen);
+  if (!is_in_round_ && !glance_.is_on() && is_due(foreseen)) begin_glance_or_round(foreseen);
+  if (glance_.is_on())
+    return {.is_coded = glance_.is_other(position_) != codes_, .is_in_round = true};
   if (!is_in_round_) return {.is_coded = codes_};
   return {.is_coded = round_.is_coded(position_), .is_in_round = true};
 }

@@ -16,6 +16,7 @@
 
 #include "choose/call_kind.h"
 #include "choose/changed_times.h"
+#include "choose/glance.h"
 #include "choose/lag.h"
 #include "choose/message_round.h"
 #include "choose/way_times.h"
@@ -80,6 +81,10 @@ class MessageKind {
   void begin_round(const Foreseen& foreseen);
   void count_frames();
   bool is_hopeless();
+  void begin_glance_or_round(const Foreseen& foreseen);
+  bool begin_after_glance();
+  void end_glance();
+  std::uint64_t pause_coded(std::uint64_t lag, std::uint32_t doublings) const;
   void end_round();
   void decide();
   void note_end(bool codes_before);
@@ -99,6 +104,9 @@ class MessageKind {
   std::uint32_t together_ = 0;  // messages of the step
   std::uint64_t position_ = 0;  // of the next step
   Lag lag_;
+  Glance glance_;               // before each timing round of a program with a lag
+  bool has_glanced_ = false;    // that timing round is due
+  std::uint32_t glances_ = 0;   // in a row, after which none was
   std::uint64_t in_row_ = 0;    // steps that went the same way, the last ones
   std::uint64_t frame_at_ = 0;  // after the last step with a frame
   MessageRound round_;          // this one or the last

@@ -1,6 +1,7 @@
 // When messages of a kind go both ways, and what follows from it.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "choose/constants.h"
 #include "choose/message_kind.h"
@@ -14,6 +15,8 @@ constexpr double kMostTimes = 32;
 // more, and to go on. In doubt they go raw.
 constexpr double kBeginsOfFew = 3.5, kBegins = 2.75, kGoesOn = 0.5;
 constexpr double kFew = 4;
+// With a lag so many fewer: a glance has found before that they are not slower.
+constexpr double kGlanced = 1;
 // The mean time of compressed steps at the most, as a part of that of raw ones, to begin and to go
 // on.
 constexpr double kLeastGain = 0.98, kMostOfMean = 1.1;
@@ -38,7 +41,9 @@ constexpr std::uint64_t kSecond = 16;
 // as it is the mean of a run.
 constexpr double kHopelessRun = 1.1;
 // The cost of a timing round with a lag, in steps of the faster way.
-constexpr double kMostLost = 8;
+constexpr double kMostLost = 4;
+// A glance at compressed messages costs so little of the time to the next.
+constexpr double kPartRaw = 32;
 
 // A kind that has its first timing round with the program's word for a link's rate.
 constexpr std::uint64_t kFirstOfStated = 16;
@@ -49,6 +54,13 @@ MessageRound usual_round(std::uint64_t position) {
           .runs = position < 32 ? 4U : 8U,
           .run = position < 128 ? 1U : 2U,
           .is_coded_first = begins_coded(position)};
+}
+
+// A power of two of `least` or more: so many steps pay what the next look costs, but no more than
+// `most` pass, which is little after few looks.
+std::uint64_t pause_of(double paid, std::uint64_t least, std::uint64_t most) {
+  const double steps = std::min(paid, static_cast<double>(most));
+  return std::bit_ceil(std::max(least, static_cast<std::uint64_t>(std::max(steps, 0.0))));
 }
 
 double gain_of(const Foreseen& foreseen) {
@@ -86,6 +98,16 @@ MessageRound MessageKind::round_at(std::uint64_t position) const {
   return usual_round(position).with_lag(lag_.steps());
 }
 
+// Messages that are compressed untimed have to be timed.
+void MessageKind::begin_glance_or_round(const Foreseen& foreseen) {
+  const bool is_untimed = codes_ && !times_.are_timed();
+  if (lag_.steps() == 0 || has_glanced_ || is_untimed) {
+    begin_round(foreseen);
+  } else {
+    glance_.begin(position_, lag_.steps());
+  }
+}
+
 void MessageKind::begin_round(const Foreseen& foreseen) {
   is_in_round_ = true;
   gain_ = gain_of(foreseen);
@@ -99,10 +121,51 @@ void MessageKind::begin_round(const Foreseen& foreseen) {
   if (times_.raw().number() >= kMostTimes) times_.fade();
   times_.end_pair();
   others_ = {};
-  if (due_ != 0 || codes_) return;
+  if (begin_after_glance() || due_ != 0 || codes_) return;
   round_.began -= round_.lag + 1;  // the steps before were raw
   round_.is_coded_first = false;
   add_time(false);
+}
+
+// After a glance all steps went one way: they are those before the timed ones of the first run, and
+// that run if it is as long.
+bool MessageKind::begin_after_glance() {
+  if (!std::exchange(has_glanced_, false) || round_.lag == 0) return false;
+  round_.is_coded_first = codes_;
+  round_.began -= round_.lag;
+  if (round_.run != round_.lag || glance_.after().number() != static_cast<double>(round_.run))
+    return true;
+  round_.began -= round_.run;
+  for (std::uint64_t step = 0; step < round_.run; ++step)
+    times_.add(glance_.after().mean(), codes_, static_cast<double>(round_.run), true);
+  return true;
+}
+
+void MessageKind::end_glance() {
+  glance_.end();
+  has_glanced_ = !glance_.is_other_slower(codes_);
+  if (has_glanced_) {
+    glances_ = 0;
+    due_ = position_;
+    return;
+  }
+  glances_ = std::min(glances_ + 1, kMostConfirmed);
+  if (is_asked_for_) {
+    changed_.note_round(is_long_, false, glance_.more() * glance_.after().mean());
+    changed_.begin(glance_.after(), 0);
+  }
+  is_asked_for_ = is_long_ = false;
+  const std::uint64_t lag = lag_.steps();
+  const std::uint64_t steps = codes_ ? pause_coded(lag, glances_)
+                                     : pause_of(kPartRaw * glance_.more(), 2 * lag,
+                                                (2 * lag + 2 * kRoundGrid) << (glances_ - 1));
+  due_ = next_multiple(position_ + steps / 2, steps);
+}
+
+// Steps to the next glance, while messages are compressed.
+std::uint64_t MessageKind::pause_coded(std::uint64_t lag, std::uint32_t doublings) const {
+  const auto others = static_cast<double>(Glance::others(lag));
+  return pause_of(kPartOfTime * others * times_.part_slower(true), 4 * lag, 4 * lag << doublings);
 }
 
 // Steps from a timing round to the next. While both ways may still be the faster one they are few,
@@ -121,6 +184,7 @@ std::uint64_t MessageKind::pause() const {
   if (!codes_ && is_timed() && faster > -kDoubtful)
     steps = std::min(steps, kRoundGrid << doublings);
   if (!is_timed()) steps = kRoundGrid << std::min(rounds_, kMostConfirmed);
+  if (codes_ && round_.lag > 0) return pause_coded(round_.lag, doublings);
   const std::uint64_t least = std::max(kRoundGrid, 4 * round_.steps() - 16);
   return std::bit_ceil(std::max(steps, least));
 }
@@ -141,7 +205,8 @@ void MessageKind::decide() {
   if (!is_timed()) return;  // nothing shrank
   const bool before = codes_;
   const bool are_few = std::min(times_.raw().number(), times_.coded().number()) < kFew;
-  const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
+  const double begins = (are_few ? kBeginsOfFew : kBegins) - (round_.lag > 0 ? kGlanced : 0);
+  const double needed = before ? kGoesOn : begins;
   // A gain that steps which now and then take long take back is none.
   const double most = (before ? kMostOfMean : kLeastGain) * times_.raw().mean();
   codes_ = times_.deviations_faster() >= needed && times_.coded().mean() <= most;

@@ -35,7 +35,7 @@ TEST(MessageLag, WindowsFindWhatIsFaster) {
       program.run(kSteps);
       EXPECT_LT(program.part_of_better(), coded_takes > 1 ? 1.02
                                           : lag < 16      ? 1.06
-                                                          : 1.1)
+                                                          : 1.11)
           << coded_takes << " " << lag;
     }
   }
