@@ -156,6 +156,34 @@ TEST(MessageLag, MessagesInTheSystemsBuffersAreInFlight) {
   EXPECT_EQ(steps_of(0, 1e9), 64);
 }
 
+// Somebody's word for a rate begins it: raw messages were never timed, so no glance stands in for
+// that.
+TEST(MessageLag, WhatIsCompressedUntimedIsTimed) {
+  MessageKind of(true);
+  int watched = 0;
+  double now = 1e15;
+  std::string ways;
+  for (int step = 0; step < 120; ++step) {
+    ways += of.next({3e-3, 1e-3, true}, static_cast<std::uint64_t>(now),
+                    static_cast<std::uint64_t>(step))
+                    .is_coded
+                ? 'c'
+                : 'r';
+    if (ways.back() == 'c') of.made_frame();
+    if (of.wants_watch()) {
+      of.watch();
+      watched = step;
+    }
+    if (of.is_watched() && step >= watched + 3) {
+      of.note_complete();
+      of.end_watch(0);
+    }
+    now += ways[static_cast<std::size_t>(std::max(0, step - 3))] == 'c' ? 4e6 : 1e7;
+  }
+  EXPECT_TRUE(of.is_timed());
+  EXPECT_TRUE(of.codes());
+}
+
 // Timing of a kind of one peer begins with what is known of the messages to all.
 TEST(MessageLag, APeersOwnKnowsHowManyAreInFlight) {
   MessageKind all(false);
