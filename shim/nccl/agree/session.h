@@ -134,6 +134,7 @@ class Session {
   bool given_up_ = false;
 
   // While there is no connection:
+  static constexpr Loop::Clock::time_point kNow{};  // of `lost_at_`: nothing is lost
   Loop::Clock::time_point lost_at_{};
   Loop::TimerId retry_{};
   Loop::TimerId limit_{};
