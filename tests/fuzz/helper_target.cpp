@@ -119,7 +119,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
   Bytes all;
   std::vector<Bytes> seeds;
   for (const Message& message : std::initializer_list<Message>{
-           Register{{}, address, std::nullopt, 7, "a=1\nb=2\n"},
+           Register{{}, address, std::nullopt, 7, 9, "a=1\nb=2\n"},
            Join{},
            Pair{},
            Decision{true, ""},
@@ -147,7 +147,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Again{{}, true, false, 0},
            Carried{2, {block, 60, 0, bytes}},
            Waiting{"1 of 4 ranks has not come yet"},
-           Enrol{3, 1, 2, 0, 4, 7, false, "codec=lorenzo\n"},
+           Enrol{3, 1, 2, 0, 4, 7, 9, false, "codec=lorenzo\n"},
            Word{2, 3, 1, Says::kReady, "", {{{0, 0, address}, {1, 1, address}}}},
            Rest{4},
            Call{{}, Says::kWaits, "1 of 4 ranks has not come yet"},

@@ -23,9 +23,15 @@ NODES = {
 
 
 def run_on(
-    nodes: list[int], words: list[str], path: Path, **settings: str
+    nodes: list[int],
+    words: list[str],
+    path: Path,
+    environments: list[dict[str, str]] | None = None,
+    **settings: str,
 ) -> list[dict[str, dict]]:
-    """Each rank's operations, of the communicators of all ranks that have made calls."""
+    """Each rank's operations, of the communicators of all ranks that have made calls.
+
+    `environments` has more variables of each rank's."""
     path.mkdir(exist_ok=True)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     own = {"LD_PRELOAD": str(SHIM), "RANKS": str(len(nodes)), "RANKS_FILE": str(path / "id")}
@@ -34,14 +40,20 @@ def run_on(
     started = [
         Popen(
             [str(PROGRAMS / words[0]), *words[1:]],
-            env=kept | own | {"RANK": str(rank), "NCCL_HOSTID": f"node-{node}"},
+            env=kept
+            | own
+            | {"RANK": str(rank), "NCCL_HOSTID": f"node-{node}"}
+            | (environments[rank] if environments else {}),
             stdout=PIPE,
             stderr=PIPE,
             text=True,
         )
         for rank, node in enumerate(nodes)
     ]
-    assert [each.communicate(timeout=240) for each in started] == [("ok\n", "")] * len(nodes)
+    said = [each.communicate(timeout=240) for each in started]
+    # If nothing is compressed the end says so.
+    assert all(output == "ok\n" for output, _ in said), said
+    assert all("compressed nothing by NCCL" in told for _, told in said if told), said
     reports = [
         json.loads((path / f"report.nccl.rank{rank}").read_text()) for rank in range(len(nodes))
     ]
@@ -90,6 +102,59 @@ def test_experts_on_two_nodes(tmp_path: Path) -> None:
         # Two of three peers are on the other node.
         assert of["Send"]["compressed_calls"] > 400
         assert of["Send"]["raw_by_reason"][SAME_NODE] > 500
+
+
+NVML = PROGRAMS / "lib_nvml"
+IN_DOMAIN = {"LD_LIBRARY_PATH": str(NVML), "FAKE_NVML": "3:7:1"}
+# A rank's variables, and whether GPUs of two hosts are then of one node, if all ranks have these.
+DOMAINS: dict[str, tuple[dict[str, str], bool]] = {
+    "complete": (IN_DOMAIN, True),
+    "not complete": (IN_DOMAIN | {"FAKE_NVML": "2:7:1"}, False),
+    "of one host": (IN_DOMAIN | {"FAKE_NVML": "3:0:1"}, False),
+    "named": (IN_DOMAIN | {"FAKE_NVML": "3:0:1", "NCCL_MNNVL_UUID": "0x12"}, True),
+    "GPUs that differ": (IN_DOMAIN | {"FAKE_NVML": "3:7:1 3:7:2"}, False),
+    "GPUs that a name makes alike": (
+        IN_DOMAIN | {"FAKE_NVML": "3:7:1 3:7:2", "NCCL_MNNVL_CLIQUE_ID": "4"},
+        True,
+    ),
+    "by rack": (IN_DOMAIN | {"NCCL_MNNVL_CLIQUE_ID": "-2"}, False),
+    "off": (IN_DOMAIN | {"NCCL_MNNVL_ENABLE": "0"}, False),
+    "on": (IN_DOMAIN | {"NCCL_MNNVL_ENABLE": "1", "NCCL_P2P_DISABLE": "1"}, True),
+    "auto": (IN_DOMAIN | {"NCCL_MNNVL_ENABLE": "2"}, True),
+    "without peers' memory": (IN_DOMAIN | {"NCCL_P2P_DISABLE": "1"}, False),
+    "a level of none": (IN_DOMAIN | {"NCCL_P2P_LEVEL": "LOC"}, False),
+    "without cuMem": (IN_DOMAIN | {"NCCL_CUMEM_ENABLE": "0"}, False),
+    "an NVML that does not start": (IN_DOMAIN | {"FAKE_NVML_INIT": "9"}, False),
+    "no NVML": ({}, False),
+}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_hosts_of_an_nvlink_domain_are_one_node(name: str, tmp_path: Path) -> None:
+    environment, is_one = DOMAINS[name]
+    words = ["nccl_every", "5"]
+    used = run_on([0, 1], words, tmp_path, [environment] * 2, CODEC="lossless")
+    gathers = [of["AllGather"] for of in used if "AllGather" in of]
+    assert len(gathers) > 0
+    for each in gathers:
+        assert (SAME_NODE in each["raw_by_reason"]) == is_one
+        assert (each["trials"] + each["compressed_calls"] > 0) != is_one
+
+
+def test_domains_of_two_hosts_each_go_in_two_levels(tmp_path: Path) -> None:
+    """A part of a host is a node, as for NCCL, which takes a domain for one host."""
+    cliques = [{"NCCL_MNNVL_CLIQUE_ID": str(clique)} for clique in (1, 1, 2, 2)]
+    environments = [IN_DOMAIN | each for each in cliques]
+    used = run_on([0, 1, 0, 1], ["nccl_every", "14"], tmp_path, environments, CODEC="lossless")
+    for of in used:
+        assert of["AllGather"]["compressed_calls"] > 20
+        assert of["AllReduce"]["wire_bytes"] < of["AllReduce"]["bytes"]
+
+
+def test_a_rank_without_a_domain_makes_hosts_the_nodes(tmp_path: Path) -> None:
+    environments = [IN_DOMAIN, IN_DOMAIN | {"NCCL_MNNVL_ENABLE": "0"}]
+    used = run_on([0, 1], ["nccl_every", "14"], tmp_path, environments, CODEC="lossless")
+    assert all(of["AllGather"]["compressed_calls"] > 20 for of in used)
 
 
 @pytest.mark.parametrize("named", ["0", "1"])

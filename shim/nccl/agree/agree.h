@@ -209,8 +209,8 @@ struct Options {
   std::chrono::milliseconds refused{kRefusedTime};
   // How many connections of pairs it keeps that nothing is said on.
   std::size_t kept_pairs = 32;
-  // A number that the processes of one node have in common.
-  std::uint64_t node = 0;
+  // A number that the processes of one host have in common.
+  std::uint64_t host = 0;
   // The interfaces on which to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY name them.
   std::string interfaces{}, family{};
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
@@ -232,8 +232,9 @@ class Helper {
   bool stamp(std::span<std::byte, kIdBytes> id);
 
   // Rank `rank` of `ranks` of the communicator that NCCL has made with this id. Never null.
+  // `domain`: equal for ranks that NVLink joins; 0: it joins this rank with no other host's.
   CommunicatorRef open(IdView id, int rank, int ranks, const Terms& terms,
-                       const Kindred& kindred = {});
+                       const Kindred& kindred = {}, std::uint64_t domain = 0);
 
   // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
   // color. `ranks` and `rank` are the child's. They meet in the process of the parent's rank
@@ -242,7 +243,7 @@ class Helper {
   // in it.
   CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
                              int rank, int ranks, int meets = 0, const Terms& terms = {},
-                             const Kindred& kindred = {});
+                             const Kindred& kindred = {}, std::uint64_t domain = 0);
 
   // The `split`-th split of `parent` has left this rank out.
   void leave_out(const CommunicatorRef& parent, std::uint64_t split);

@@ -49,13 +49,14 @@ std::optional<Stamp> Core::make_stamp(const Address& interface) {
 }
 
 void Core::open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                const Stamp& stamp, const std::string& terms) {
+                const Stamp& stamp, const std::string& terms, std::uint64_t domain) {
   auto& made = members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
-  made->register_with({stamp.registrar, stamp.secret, std::nullopt, terms}, nullptr);
+  made->register_with({stamp.registrar, stamp.secret, std::nullopt, terms, domain}, nullptr);
 }
 
 void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                      const PartOf& part, int meets, const std::string& terms) {
+                      const PartOf& part, int meets, const std::string& terms,
+                      std::uint64_t domain) {
   members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
   Member* const of = member(part.parent);
   if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
@@ -68,7 +69,7 @@ void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank
     const auto place = static_cast<std::size_t>(meets);
     if (place >= first.size()) return child->become_raw("raw: it has lost those who know it");
     child->register_as(part, {first[place], derive(secret, part.split, part.color),
-                              Lineage{secret, part.split, part.color}, terms});
+                              Lineage{secret, part.split, part.color}, terms, domain});
   });
 }
 

@@ -33,9 +33,9 @@ class Core {
   // ---- tasks of the host ----
   std::optional<Stamp> make_stamp(const Address& interface);
   void open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-            const Stamp& stamp, const std::string& terms);
+            const Stamp& stamp, const std::string& terms, std::uint64_t domain);
   void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                  const PartOf& of, int meets, const std::string& terms);
+                  const PartOf& of, int meets, const std::string& terms, std::uint64_t domain);
   // Makes the stamp for ranks that are new to the part; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
   // Siblings are found by these: core_kin.cpp.

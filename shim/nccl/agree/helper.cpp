@@ -61,7 +61,7 @@ bool Helper::stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef
 }
 
 CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms,
-                             const Kindred& kindred) {
+                             const Kindred& kindred, std::uint64_t domain) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   if (!parts_->core->loop().lives()) return raw_handle(parts_->core, "there is no helper thread");
   const auto stamp = read_stamp(id);
@@ -72,7 +72,7 @@ CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms,
   const std::uint64_t number = parts_->next_id++;
   auto shared = std::make_shared<Shared>();
   const bool posted = core->loop().post([=, text = terms_text(terms)] {
-    core->open(number, shared, rank, ranks, *stamp, text);
+    core->open(number, shared, rank, ranks, *stamp, text, domain);
     core->relate(number, kindred);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
@@ -81,7 +81,7 @@ CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms,
 
 CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
                                    int rank, int ranks, int meets, const Terms& terms,
-                                   const Kindred& kindred) {
+                                   const Kindred& kindred, std::uint64_t domain) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   const auto* const of = static_cast<const Handle*>(parent.get());
   if (of->id() == 0) return raw_handle(parts_->core, "its parent is raw");
@@ -90,7 +90,7 @@ CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t 
   auto shared = std::make_shared<Shared>();
   const std::string text = terms.empty() ? "" : terms_text(terms);
   const bool posted = core->loop().post([=, parent_id = of->id()] {
-    core->open_child(number, shared, rank, ranks, {parent_id, split, color}, meets, text);
+    core->open_child(number, shared, rank, ranks, {parent_id, split, color}, meets, text, domain);
     core->relate_part(number, kindred, parent_id, split, color);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");

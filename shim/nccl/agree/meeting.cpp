@@ -83,7 +83,7 @@ void Meeting::seat(int rank, Way way, const Register& said) {
   }
   Seat& seat = seats_[rank];
   if (seat.way.link) loop_.bury(std::move(seat.way.link));  // it has come again
-  seat = {std::move(way), said.listens, said.node};
+  seat = {std::move(way), said.listens, said.host, said.domain};
   if (rank == 0) loop_.cancel(missed_);
 }
 
@@ -134,13 +134,22 @@ void Meeting::ended(int rank) {
   });
 }
 
+// Whether NVLink joins hosts here, which NCCL uses only if each rank's GPU is in a domain.
+bool Meeting::are_joined() const {
+  const std::uint64_t host = seats_.begin()->second.host;
+  return std::ranges::all_of(seats_, [](auto& each) { return each.second.domain != 0; }) &&
+         std::ranges::any_of(seats_, [&](auto& each) { return each.second.host != host; });
+}
+
 void Meeting::decide_ready() {
   ready_ = true;
   loop_.cancel(timer_);
+  const bool by_domain = are_joined();
   std::map<std::uint64_t, std::uint32_t> nodes;
   for (const auto& [rank, seat] : seats_) {
     const auto next = static_cast<std::uint32_t>(nodes.size());
-    const std::uint32_t node = nodes.try_emplace(seat.node, next).first->second;
+    const std::uint64_t known_by = by_domain ? seat.domain : seat.host;
+    const std::uint32_t node = nodes.try_emplace(known_by, next).first->second;
     table_.places.push_back({static_cast<std::uint32_t>(rank), node, seat.listens});
   }
   // Until then they may fail to connect.

@@ -55,7 +55,7 @@ class Meeting {
   struct Seat {
     Way way;
     Address listens;
-    std::uint64_t node = 0;
+    std::uint64_t host = 0, domain = 0;
   };
 
   std::string objection(const Register& said) const;
@@ -67,6 +67,7 @@ class Meeting {
   std::string late_text() const;
   void ended(int rank);
   void decide_ready();
+  bool are_joined() const;
   void say_ready();
   void decide_raw(const std::string& why, bool tell = true);
   void say_raw();

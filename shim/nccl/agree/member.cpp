@@ -25,7 +25,8 @@ void Member::register_with(const Origin& origin, ByTree up) {
       {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(ranks_)},
       {},
       origin.child_of,
-      core_.options().node,
+      core_.options().host,
+      origin.domain,
       origin.terms};
   registration_ = std::make_unique<Registration>(
       core_.loop(), origin.registrar, std::move(message),

@@ -41,6 +41,7 @@ class Member {
     Secret secret;
     std::optional<Lineage> child_of;
     std::string terms;
+    std::uint64_t domain = 0;  // as Helper::open() has it
   };
   using ByTree =
       std::function<bool(bool failed, const std::string& text)>;  // as Registration has it

@@ -10,14 +10,15 @@ namespace thinwire::nccl::agree {
 void Member::register_as(const PartOf& part, const Origin& origin) {
   part_of_ = part;
   if (part.color < 0) return register_with(origin, nullptr);
-  register_with(origin, [this](bool failed, const std::string& text) {
+  register_with(origin, [this, domain = origin.domain](bool failed, const std::string& text) {
     Member* const of = core_.member(part_of_.parent);
     Enrol line{part_of_.split,
                part_of_.color,
                0,
                static_cast<std::uint32_t>(rank_),
                static_cast<std::uint32_t>(ranks_),
-               core_.options().node,
+               core_.options().host,
+               domain,
                failed,
                text};
     return of != nullptr && of->enrol(std::move(line));
@@ -57,7 +58,8 @@ void Member::meet(const Enrol& line) {
   const Register said{{kVersion, secret, line.rank, line.ranks},
                       tree_->addresses()[line.from],
                       Lineage{secret_, line.split, line.color},
-                      line.node,
+                      line.host,
+                      line.domain,
                       line.text};
   const Word form{line.from, line.split, line.color, Says::kRaw, "", {}};
   core_.meetings().take_of_tree(said, [&core = core_, id = id_, form](const Message& message) {

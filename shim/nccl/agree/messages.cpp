@@ -18,12 +18,13 @@ bool take_flag(FieldReader& from, bool& flag) {
 
 void put(FieldWriter& to, const Register& it) {
   put_address(to, it.listens);
-  to.put(it.node);
+  to.put(it.host).put(it.domain);
   to.put_text(it.terms);
 }
 bool take(FieldReader& from, Register& it) {
   it.listens = take_address(from);
-  it.node = from.take<std::uint64_t>();
+  it.host = from.take<std::uint64_t>();
+  it.domain = from.take<std::uint64_t>();
   it.terms = from.take_text();
   return true;
 }
@@ -231,7 +232,8 @@ bool take(FieldReader& from, Waiting& it) {
 }
 
 void put(FieldWriter& to, const Enrol& it) {
-  to.put(it.split).put(it.color).put(it.from).put(it.rank).put(it.ranks).put(it.node);
+  to.put(it.split).put(it.color).put(it.from).put(it.rank).put(it.ranks);
+  to.put(it.host).put(it.domain);
   to.put(static_cast<std::uint8_t>(it.failed)).put_text(it.text);
 }
 bool take(FieldReader& from, Enrol& it) {
@@ -240,7 +242,8 @@ bool take(FieldReader& from, Enrol& it) {
   for (std::uint32_t* const each : {&it.from, &it.rank, &it.ranks}) {
     *each = from.take<std::uint32_t>();
   }
-  it.node = from.take<std::uint64_t>();
+  it.host = from.take<std::uint64_t>();
+  it.domain = from.take<std::uint64_t>();
   const bool sound = take_flag(from, it.failed);
   it.text = from.take_text();
   return sound && it.color >= 0 && it.ranks <= kMostRank && it.rank < it.ranks;

@@ -58,7 +58,8 @@ struct Register {
   Head head;
   Address listens;
   std::optional<Lineage> child_of;  // as the head
-  std::uint64_t node = 0;           // equal for ranks of one node
+  std::uint64_t host = 0;           // equal for ranks of one host
+  std::uint64_t domain = 0;         // equal for ranks that NVLink joins; 0: it joins no hosts
   std::string terms;
 };
 struct Join {
@@ -161,7 +162,7 @@ struct Enrol {
   std::int32_t color = 0;
   std::uint32_t from = 0;             // the rank of the communicator
   std::uint32_t rank = 0, ranks = 0;  // of the part
-  std::uint64_t node = 0;
+  std::uint64_t host = 0, domain = 0;
   bool failed = false;  // the part's ranks cannot be connected
   std::string text;     // why; else the terms
 };

@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "choose/timing_round.h"
-#include "members/node.h"
+#include "members/fabric.h"
+#include "members/host.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "native/refused.h"
@@ -37,7 +38,7 @@ agree::Helper& helper() {
   options.warn = [](const std::string& text) {
     tw_log(TW_LOG_WARNING, ("helpers of NCCL communicators: " + text).c_str());
   };
-  options.node = node_of_this_process();
+  options.host = host_of_this_process();
   const auto text = [](const char* name) {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
@@ -101,6 +102,9 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
   return all;
 }
 
+// Before NCCL says which GPU a communicator has.
+constexpr int kUnknownDevice = -1;
+
 // FNV-1a.
 std::uint64_t hash_of(const std::string& name) {
   std::uint64_t sum = 0xCBF29CE484222325U;
@@ -152,7 +156,8 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   const bool has_siblings = note_ranks(ranks);
   const std::uint64_t rules = rules_for(name, ranks);
   auto agreed =
-      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name));
+      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name),
+                    domain_of(blocks ? device_of(comm) : kUnknownDevice));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->membership().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
@@ -256,7 +261,7 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
                           from->grown ? terms(from->blocks, rules) : policy_terms(rules),
-                          kindred(ranks, rules, communicator.name));
+                          kindred(ranks, rules, communicator.name), domain_of(device_of(comm)));
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {

@@ -61,13 +61,15 @@ struct Rank {
 
 class Job {
  public:
-  // `of`: how many ranks the communicator has, if others play some of them; `nodes`: by what
-  // each rank's node is known.
+  // `of`: how many ranks the communicator has, if others play some of them; `hosts`: by what
+  // each rank's host is known; `domains`: the NVLink domain of each.
   explicit Job(int ranks, Options options = {}, int of = 0,
-               const std::vector<std::uint64_t>& nodes = {})
-      : ranks_(of == 0 ? ranks : of) {
+               const std::vector<std::uint64_t>& hosts = {},
+               const std::vector<std::uint64_t>& domains = {})
+      : ranks_(of == 0 ? ranks : of), domains_(domains) {
+    domains_.resize(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
-      if (!nodes.empty()) options.node = nodes[static_cast<std::size_t>(rank)];
+      if (!hosts.empty()) options.host = hosts[static_cast<std::size_t>(rank)];
       all.push_back({rank, std::make_unique<Helper>(options), nullptr});
     }
   }
@@ -86,12 +88,13 @@ class Job {
     return id;
   }
   void open(int rank, const Id& id, const Terms& terms = {{"codec", "lorenzo"}}) {
-    all[rank].comm = all[rank].helper->open(id, rank, ranks_, terms);
+    all[rank].comm = all[rank].helper->open(id, rank, ranks_, terms, {}, domain_of(rank));
   }
   void open_all(int maker = 0) {
     const Id id = make_id(maker);
     for (Rank& each : all) open(each.rank, id);
   }
+  std::uint64_t domain_of(int rank) const { return domains_[static_cast<std::size_t>(rank)]; }
   bool all_reach(State state) {
     for (Rank& each : all) {
       if (each.comm && !reaches(each.comm, state)) return false;
@@ -109,6 +112,7 @@ class Job {
 
  private:
   int ranks_;
+  std::vector<std::uint64_t> domains_;
 };
 
 }  // namespace job

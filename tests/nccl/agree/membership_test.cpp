@@ -49,6 +49,51 @@ TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
   }
 }
 
+// The numbers of all nodes that each of some ranks is told.
+std::vector<std::uint32_t> nodes_of(const std::vector<std::uint64_t>& hosts,
+                                    const std::vector<std::uint64_t>& domains) {
+  Job job(static_cast<int>(hosts.size()), {}, 0, hosts, domains);
+  job.open_all();
+  if (!job.all_reach(State::kReady)) return {};
+  for (Rank& each : job.all) EXPECT_EQ(each.comm->nodes(), job.all[0].comm->nodes());
+  return job.all[0].comm->nodes();
+}
+
+using Numbers = std::vector<std::uint32_t>;
+
+TEST(Nodes, AreHostsThatNvlinkJoins) {
+  EXPECT_EQ(nodes_of({1, 1, 2, 3, 3}, {9, 9, 9, 9, 9}), (Numbers{0, 0, 0, 0, 0}));
+  EXPECT_EQ(nodes_of({1, 2, 3, 4}, {9, 8, 9, 8}), (Numbers{0, 1, 0, 1}));
+  // NCCL parts a host, if a domain goes through it.
+  EXPECT_EQ(nodes_of({1, 1, 2, 2}, {9, 8, 9, 8}), (Numbers{0, 1, 0, 1}));
+}
+
+TEST(Nodes, AreHostsIfARankIsInNoDomain) {
+  EXPECT_EQ(nodes_of({1, 1, 2, 3, 3}, {9, 9, 9, 0, 9}), (Numbers{0, 0, 1, 2, 2}));
+}
+
+TEST(Nodes, AreNotPartedOnOneHost) {
+  EXPECT_EQ(nodes_of({1, 1, 1}, {9, 8, 9}), (Numbers{0, 0, 0}));
+}
+
+TEST(Nodes, OfPartsGoByDomainsThatTheyHave) {
+  // With rank 4 hosts are nodes; the first four alone are one node.
+  const std::vector<std::uint64_t> domains{9, 9, 9, 9, 0};
+  Job job(5, {}, 0, {1, 1, 2, 2, 3}, domains);
+  job.open_all();
+  ASSERT_TRUE(job.all_reach(State::kReady));
+  EXPECT_EQ(job.all[2].comm->nodes(), (Numbers{0, 0, 1, 1, 2}));
+  std::vector<CommunicatorRef> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    Rank& of = job.all[static_cast<std::size_t>(rank)];
+    parts.push_back(of.helper->open_child(of.comm, 0, 1, rank, 4, 0, {}, {}, job.domain_of(rank)));
+  }
+  for (const auto& each : parts) {
+    ASSERT_TRUE(reaches(each, State::kReady));
+    EXPECT_EQ(each->nodes(), (Numbers{0, 0, 0, 0}));
+  }
+}
+
 TEST(PresenceOfOne, IsRaw) {
   Job job(1);
   job.open_all();

@@ -150,7 +150,7 @@ class Played : public testing::Test {
     ASSERT_TRUE(job_.all_reach(State::kReady));
   }
   Enrol line(std::uint32_t rank, std::uint32_t ranks) const {
-    return {9, 4, kRanks - 1, rank, ranks, 0, false, kTerms};
+    return {9, 4, kRanks - 1, rank, ranks, 0, 0, false, kTerms};
   }
 
   Job job_;
@@ -193,7 +193,7 @@ TEST_F(Played, AWordThatARankCannotBeReachedMakesThePartRaw) {
   EXPECT_EQ(job_.all[5].comm->state(), State::kReady);
 }
 
-Enrol from_rank(std::uint32_t from) { return {9, 4, from, 0, 2, 0, false, kTerms}; }
+Enrol from_rank(std::uint32_t from) { return {9, 4, from, 0, 2, 0, 0, false, kTerms}; }
 
 class Unfit : public Played, public testing::WithParamInterface<int> {};
 

@@ -177,7 +177,7 @@ class Puppet {
   }
   Introduction as(int number) const { return {head(number), std::nullopt}; }
   Register registration(const std::string& terms = "codec=lorenzo\n") const {
-    return {{}, listens_, std::nullopt, 0, terms};
+    return {{}, listens_, std::nullopt, 0, 0, terms};
   }
   // None after 10 s.
   Wire accept() const {

@@ -19,8 +19,8 @@ constexpr int kNoColor = -1;
 // Ranks with a communicator of all, and others beside it.
 class Mesh {
  public:
-  explicit Mesh(int ranks, const std::vector<std::uint64_t>& nodes = {})
-      : job(ranks, {}, 0, nodes), kindred{static_cast<std::uint32_t>(ranks), 0, 0} {}
+  explicit Mesh(int ranks, const std::vector<std::uint64_t>& hosts = {})
+      : job(ranks, {}, 0, hosts), kindred{static_cast<std::uint32_t>(ranks), 0, 0} {}
 
   void open_world() {
     const Id id = job.make_id();

@@ -1,4 +1,4 @@
-#include "members/node.h"
+#include "members/host.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 namespace thinwire::nccl {
 namespace {
 
-std::string name_of_node() {
+std::string name_of_host() {
   if (const char* const named = std::getenv("NCCL_HOSTID")) return named;
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
@@ -20,9 +20,9 @@ std::string name_of_node() {
 
 }  // namespace
 
-std::uint64_t node_of_this_process() {
+std::uint64_t host_of_this_process() {
   std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char each : name_of_node()) {
+  for (const char each : name_of_host()) {
     hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3U;
   }
   return hash;

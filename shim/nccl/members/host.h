@@ -7,6 +7,6 @@ namespace thinwire::nccl {
 
 // Equal for processes that NCCL takes to be on one host: of NCCL_HOSTID, else of the host's name
 // and the boot of its kernel.
-std::uint64_t node_of_this_process();
+std::uint64_t host_of_this_process();
 
 }  // namespace thinwire::nccl
