@@ -20,7 +20,7 @@
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/names.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 #include "shim/mpi/observe/capture.h"
 #include "shim/mpi/observe/nothing_compressed.h"
 #include "shim/mpi/observe/plan_log.h"

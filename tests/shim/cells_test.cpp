@@ -7,8 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "shim/common/trace/bins.h"
-#include "shim/common/trace/kinds.h"
+#include "shim/common/trace/lines.h"
 #include "shim/common/trace/metrics.h"
 #include "thinwire/thinwire.h"
 

@@ -1,5 +1,5 @@
 // Channels to one peer: what one dtype or codec declines says nothing of another.
-#include "shim/mpi/choose/channels.h"
+#include "shim/mpi/choose/peers.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "random_elements.h"
-#include "shim/mpi/state/counting_resource.h"
+#include "shim/mpi/state/pool.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "shim/mpi/job/job.h"
-#include "shim/mpi/native/symbols.h"
+#include "shim/mpi/native/mpi_symbols.h"
 
 namespace {
 

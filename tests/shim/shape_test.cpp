@@ -1,4 +1,4 @@
-#include "shim/mpi/message/shape.h"
+#include "shim/mpi/message/sample.h"
 
 #include <gtest/gtest.h>
 

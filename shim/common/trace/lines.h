@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shim/common/trace/cells.h"
+#include "thinwire/thinwire.h"
 
 namespace thinwire::shim {
 
@@ -59,5 +60,9 @@ class BinLines {
   std::vector<Counted> counted_;
   ProcessFigures figures_{};
 };
+
+// The cells of a trace as programs read them (tw_stats_read_kind()).
+
+void read_kind(const Cell& cell, const Names& names, const Describe& describe, tw_stats_kind& kind);
 
 }  // namespace thinwire::shim

@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "shim/mpi/choose/policy.h"
+#include "shim/mpi/choose/chosen.h"
+#include "shim/mpi/collective/agreed_facts.h"
 #include "shim/mpi/collective/agreement.h"
-#include "shim/mpi/collective/duplicate.h"
 #include "shim/mpi/collective/groups.h"
-#include "shim/mpi/collective/link_agreement.h"
 #include "shim/mpi/collective/live.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/native/real.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "choose/link.h"
-#include "shim/mpi/collective/call_queue.h"
+#include "shim/mpi/collective/call.h"
 #include "shim/mpi/collective/kind_history.h"
 #include "shim/mpi/collective/worker.h"
 #include "shim/mpi/native/mpi_abi.h"

@@ -1,12 +1,12 @@
 #include "shim/mpi/collective/compress_whole.h"
 
 #include "shim/mpi/choose/link_rate.h"
+#include "shim/mpi/collective/agreed_facts.h"
 #include "shim/mpi/collective/call.h"
 #include "shim/mpi/collective/communicators.h"
 #include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/collective/plan.h"
-#include "shim/mpi/collective/signature.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/collective_calls.h"

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "shim/mpi/choose/policy.h"
+#include "shim/mpi/choose/chosen.h"
 #include "shim/mpi/collective/communicators.h"
 #include "shim/mpi/collective/native_count.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"

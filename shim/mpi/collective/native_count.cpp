@@ -4,7 +4,7 @@
 
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/collective_calls.h"
-#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {

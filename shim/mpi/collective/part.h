@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "shim/mpi/observe/plan_log.h"
-#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {

@@ -2,10 +2,9 @@
 
 #include <string>
 
+#include "shim/mpi/collective/agreed_facts.h"
 #include "shim/mpi/collective/call.h"
-#include "shim/mpi/collective/link_agreement.h"
 #include "shim/mpi/collective/native_count.h"
-#include "shim/mpi/collective/signature.h"
 #include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {

@@ -4,8 +4,8 @@
 
 #include "shim/mpi/collective/parts.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/mpi_symbols.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/symbols.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "shim/mpi/collective/duplicate.h"
+#include "shim/mpi/collective/groups.h"
 #include "shim/mpi/collective/transport.h"
 #include "shim/mpi/native/real.h"
 

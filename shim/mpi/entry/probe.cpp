@@ -8,7 +8,7 @@
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/early_messages.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/guards.h"
 #include "shim/mpi/state/state.h"

@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "shim/mpi/message/early_message.h"
+#include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/state/fast_path.h"
 #include "thinwire/thinwire.h"
 
 using namespace thinwire::mpi;
@@ -39,3 +41,13 @@ THINWIRE_SIZE(Get_count_c, MPI_Count);
 THINWIRE_SIZE(Get_elements, int);
 THINWIRE_SIZE(Get_elements_c, MPI_Count);
 THINWIRE_SIZE(Get_elements_x, MPI_Count);
+
+// The end of a datatype, which messages and other datatypes may outlive.
+
+using namespace thinwire::mpi;
+
+extern "C" int MPI_Type_free(MPI_Datatype* type) {
+  if (shim_is_active() && type != nullptr) forget_type(*type);
+  return real().Type_free(type);
+}
+THINWIRE_ALSO_PMPI(Type_free);

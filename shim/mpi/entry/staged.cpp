@@ -7,7 +7,7 @@
 #include "shim/mpi/message/persistent.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/fast_path.h"
 
 namespace thinwire::mpi {

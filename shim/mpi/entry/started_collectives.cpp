@@ -1,7 +1,7 @@
 // Non-blocking and persistent collectives. Some are compressed as a whole. The
 // others are the MPI's own, with host memory in the place of buffers on a GPU that it cannot reach.
 #include "shim/mpi/collective/persist.h"
-#include "shim/mpi/collective/start.h"
+#include "shim/mpi/collective/started.h"
 #include "shim/mpi/entry/collective_signatures.h"
 #include "shim/mpi/entry/refuse.h"
 #include "shim/mpi/entry/staged.h"
@@ -55,5 +55,4 @@
 #include "shim/mpi/entry/for_int_counts.h"
 #include "shim/mpi/entry/started_collectives.inc"
 #include "shim/mpi/entry/for_large_counts.h"
-#include "shim/mpi/entry/started_collectives.inc"
 // clang-format on

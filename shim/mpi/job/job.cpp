@@ -5,7 +5,7 @@
 #include <string_view>
 #include <thread>
 
-#include "shim/mpi/native/symbols.h"
+#include "shim/mpi/native/mpi_symbols.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "shim/mpi/job/capabilities.h"
 #include "shim/mpi/job/pmi_wire.h"
+#include "shim/mpi/native/mpi_symbols.h"
 #include "shim/mpi/native/stack_frame.h"
-#include "shim/mpi/native/symbols.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "shim/mpi/job/launcher.h"
-#include "shim/mpi/job/pmi_channel.h"
+#include "shim/mpi/job/pmi_wire.h"
 
 namespace thinwire::mpi {
 

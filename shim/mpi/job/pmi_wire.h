@@ -2,6 +2,7 @@
 // each request answered by one line. Pure functions over text that nobody vouches for.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,5 +43,38 @@ std::optional<std::vector<NodePattern>> parse_mapping(std::string_view text);
 
 // The ranks that share the node of `rank`, ascending, itself among them.
 std::vector<int> ranks_beside(const std::vector<NodePattern>& mapping, int rank, int size);
+
+// The descriptor over which a process speaks PMI-1 with its launcher. It belongs to the MPI, which
+// speaks over it too, so nothing here reads more than the answer to its own request.
+
+class Channel {
+ public:
+  explicit Channel(int descriptor) : descriptor_(descriptor) {}
+
+  // Sets how long an answer may take; after that the other side is taken not to speak PMI-1, and
+  // the channel is broken. With zero there is no limit, as in the MPI itself: an answer that comes
+  // too late would be read by the MPI.
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+
+  // Sends a request and returns the line of its answer, both without the newline. Nothing if bytes
+  // of another dialogue are still unread, in which case nothing was sent, or if the channel is
+  // broken. Not from two threads at the same time.
+  std::optional<std::string> ask(std::string_view request);
+
+  // True after a failure: no request is sent any more.
+  bool broken() const { return broken_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool is_quiet();
+  bool send_line(std::string line, Clock::time_point deadline);
+  std::optional<std::string> receive_line(Clock::time_point deadline);
+  bool wait_for(short events, Clock::time_point deadline);
+
+  int descriptor_;
+  std::chrono::milliseconds patience_{0};
+  bool broken_ = false;
+};
 
 }  // namespace thinwire::mpi::pmi

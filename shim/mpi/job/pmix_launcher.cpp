@@ -15,7 +15,7 @@
 #include "shim/mpi/job/capabilities.h"
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/job/pmix_abi.h"
-#include "shim/mpi/native/symbols.h"
+#include "shim/mpi/native/mpi_symbols.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "shim/mpi/message/decode.h"
-#include "shim/mpi/message/decode_in_pieces.h"
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/message/length.h"
 #include "shim/mpi/native/datatypes.h"

@@ -4,7 +4,7 @@
 
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 
 namespace thinwire::mpi {
 

@@ -1,5 +1,9 @@
 #include "shim/mpi/native/contents.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {
@@ -113,6 +117,103 @@ Contents::~Contents() {
   for (MPI_Datatype& part : parts) {
     if (envelope_of(part).combiner != MPI_COMBINER_NAMED) real().Type_free(&part);
   }
+}
+
+namespace {
+
+// An element without gaps whose next element follows at once.
+bool extent_is_size(MPI_Datatype type, std::uint64_t size) {
+  MPI_Count lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  real().Type_get_extent_x(type, &lower, &extent);
+  real().Type_get_true_extent_x(type, &true_lower, &true_extent);
+  return lower == 0 && true_lower == 0 && static_cast<std::uint64_t>(extent) == size &&
+         static_cast<std::uint64_t>(true_extent) == size;
+}
+
+// Extents of 1 say nothing, and a shape has room for four others.
+void set_shape(TypeFacts& facts, const std::int64_t* extents, std::int64_t rank, bool reversed) {
+  std::uint32_t kept = 0;
+  for (std::int64_t at = 0; at < rank; ++at) {
+    const std::int64_t extent = extents[reversed ? rank - 1 - at : at];
+    if (extent == 1) continue;
+    if (kept == 4) return;
+    facts.extent[kept++] = static_cast<std::uint64_t>(extent);
+  }
+  facts.rank = kept;
+}
+
+void find_shape(TypeFacts& facts, const Contents& from, const TypeFacts& part) {
+  const std::vector<std::int64_t>& integers = from.integers;
+  const bool leaves = part.dense && part.leaf != TW_BYTES && part.size == leaf_bytes(part.leaf);
+  if (from.combiner == MPI_COMBINER_DUP || from.combiner == MPI_COMBINER_RESIZED) {
+    facts.rank = part.rank;
+    std::copy_n(part.extent, 4, facts.extent);
+  } else if (from.combiner == MPI_COMBINER_SUBARRAY && leaves) {
+    const std::int64_t rank = integers[0];
+    set_shape(facts, &integers[1 + rank], rank, integers[1 + 3 * rank] == MPI_ORDER_FORTRAN);
+  } else if ((from.combiner == MPI_COMBINER_VECTOR || from.combiner == MPI_COMBINER_HVECTOR) &&
+             leaves) {
+    set_shape(facts, integers.data(), 2, false);
+  }
+}
+
+// Only a struct has several parts; what it has no blocks of is not in its signature.
+bool has_blocks(const Contents& from, std::size_t part) {
+  return from.parts.size() == 1 || from.integers[1 + part] > 0;
+}
+
+// Adds what a part is made of to what those before it are.
+void add_part(TypeFacts& facts, const TypeFacts& part, bool is_first) {
+  const bool alike = facts.leaf == part.leaf &&
+                     (facts.values == Values::kWords) == (part.values == Values::kWords);
+  if (is_first) {
+    facts.leaf = part.leaf;
+    facts.values = part.values;
+  } else if (!alike) {
+    facts.leaf = TW_BYTES;
+    facts.values = Values::kOthers;
+  } else if (part.values == Values::kPairs) {
+    facts.values = Values::kPairs;
+  }
+}
+
+// Types built from others: all leaves that are in the signature must agree, and only constructors
+// that keep the order of their elements can be dense (a permuted indexed type has size equal to
+// extent too).
+TypeFacts examine_derived(const Contents& from) {
+  TypeFacts facts;
+  bool is_first = true, dense = from.parts.size() == 1;
+  for (std::size_t at = 0; at < from.parts.size(); ++at) {
+    const TypeFacts part = find_type_facts(from.parts[at]);
+    if (at == 0) find_shape(facts, from, part);
+    dense = dense && part.dense;
+    if (part.size == 0 || !has_blocks(from, at)) continue;
+    add_part(facts, part, std::exchange(is_first, false));
+  }
+  facts.dense =
+      dense && (from.combiner == MPI_COMBINER_CONTIGUOUS || from.combiner == MPI_COMBINER_DUP);
+  return facts;
+}
+
+}  // namespace
+
+TypeFacts find_type_facts(MPI_Datatype type) {
+  const Contents from(type);
+  MPI_Count size = 0;
+  real().Type_size_x(type, &size);
+  TypeFacts facts;
+  if (from.combiner == MPI_COMBINER_NAMED) {
+    const auto bytes = size < 0 ? 0 : static_cast<std::uint64_t>(size);
+    const Leaves leaves = leaves_of(type, from.parametrised, bytes);
+    facts.leaf = leaves.leaf;
+    facts.values = leaves.values;
+    facts.dense = true;
+  } else {
+    facts = examine_derived(from);
+  }
+  facts.size = size < 0 ? 0 : static_cast<std::uint64_t>(size);
+  facts.dense = facts.dense && extent_is_size(type, facts.size);
+  return facts;
 }
 
 }  // namespace thinwire::mpi

@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "shim/mpi/native/byte_type.h"
 #include "shim/mpi/native/contents.h"
-#include "shim/mpi/native/find_type_facts.h"
+#include "shim/mpi/native/element_bytes.h"
 #include "shim/mpi/native/flatten.h"
 #include "shim/mpi/native/keyval.h"
 #include "shim/mpi/native/loops.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 
 namespace thinwire::mpi {
 namespace {

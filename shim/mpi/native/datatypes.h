@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "shim/mpi/native/contents.h"
-#include "shim/mpi/native/find_type_facts.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/type_map.h"

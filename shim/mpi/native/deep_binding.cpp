@@ -10,7 +10,6 @@
 #include "shim/common/lookups.h"
 #include "shim/mpi/native/loaded_objects.h"
 #include "shim/mpi/native/mpi_symbols.h"
-#include "shim/mpi/native/symbols.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {

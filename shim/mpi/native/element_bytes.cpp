@@ -1,9 +1,91 @@
 #include "shim/mpi/native/element_bytes.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <vector>
+
+#include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {
+namespace {
+
+// The type that is being built; each step takes the place of the one before.
+class Steps {
+ public:
+  Steps() : type_(MPI_BYTE) {}
+  ~Steps() { free(); }
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+
+  // `create(from, &to)` as the MPI's constructors return.
+  template <typename Create>
+  bool take(Create&& create) {
+    MPI_Datatype made;
+    if (create(type_, &made) != MPI_SUCCESS) return false;
+    free();
+    type_ = made;
+    owned_ = true;
+    return true;
+  }
+
+  MPI_Datatype release() {
+    owned_ = false;
+    return type_;
+  }
+
+ private:
+  void free() {
+    if (owned_) real().Type_free(&type_);
+  }
+  MPI_Datatype type_;
+  bool owned_ = false;
+};
+
+// Not backwards: Open MPI (4.1.4, 5.0.11) lays a vector of single bytes with a stride of -1 down as
+// one with a stride of 1.
+bool add_levels(Steps& steps, const TypeMap& map) {
+  for (auto level = map.levels().rbegin(); level != map.levels().rend(); ++level) {
+    if (level->count > INT_MAX || level->stride == -1) return false;
+    const auto repeat = [&](MPI_Datatype from, MPI_Datatype* to) {
+      return real().Type_create_hvector(static_cast<int>(level->count), 1, level->stride, from, to);
+    };
+    if (!steps.take(repeat)) return false;
+  }
+  return true;
+}
+
+// The segments, as one block each: the first level of a regular pattern starts at an offset too.
+bool add_segments(Steps& steps, const TypeMap& map) {
+  const std::vector<tw_segment>& segments = map.segments();
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> places;
+  lengths.reserve(segments.size());
+  places.reserve(segments.size());
+  for (const tw_segment& segment : segments) {
+    if (segment.bytes > INT_MAX) return false;
+    lengths.push_back(static_cast<int>(segment.bytes));
+    places.push_back(segment.offset);
+  }
+  return lengths.size() <= INT_MAX && steps.take([&](MPI_Datatype from, MPI_Datatype* to) {
+    return real().Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                       places.data(), from, to);
+  });
+}
+
+}  // namespace
+
+std::optional<MPI_Datatype> make_byte_type(const TypeMap& map) {
+  Steps steps;
+  const bool made = map.bytes() > 0 && add_segments(steps, map) && add_levels(steps, map) &&
+                    steps.take([&](MPI_Datatype from, MPI_Datatype* to) {
+                      return real().Type_create_resized(from, 0, map.extent(), to);
+                    });
+  if (!made) return std::nullopt;
+  MPI_Datatype type = steps.release();
+  real().Type_commit(&type);
+  return type;
+}
 
 // A single block, repeated by the levels, the innermost last, and by the elements.
 ElementBytes::Run ElementBytes::run_of_levels(std::uint64_t offset) const {

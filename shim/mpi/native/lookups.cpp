@@ -9,7 +9,6 @@
 
 #include "shim/mpi/native/deep_binding.h"
 #include "shim/mpi/native/mpi_symbols.h"
-#include "shim/mpi/native/symbols.h"
 
 namespace thinwire::mpi {
 

@@ -1,6 +1,6 @@
 #include "shim/mpi/native/names.h"
 
-#include "shim/mpi/native/symbols.h"
+#include "shim/mpi/native/mpi_symbols.h"
 
 namespace thinwire::mpi {
 

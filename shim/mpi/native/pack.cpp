@@ -3,7 +3,7 @@
 
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/native/self.h"
+#include "shim/mpi/native/world.h"
 
 namespace thinwire::mpi {
 

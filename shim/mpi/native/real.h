@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "shim/mpi/native/counted_call.h"
-#include "shim/mpi/native/later_call.h"
+#include "shim/mpi/native/later_calls.h"
 #include "shim/mpi/native/mpi_abi.h"
-#include "shim/mpi/native/symbols.h"
+#include "shim/mpi/native/mpi_symbols.h"
 
 // Every function of the MPI that the shim calls by name, but for those that it only refuses
 // (entry/refuse.h).

@@ -1,5 +1,8 @@
 #include "shim/mpi/native/world.h"
 
+#include <atomic>
+#include <mutex>
+
 #include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {
@@ -49,6 +52,75 @@ MPI_Comm make_private_communicator(const World& world) {
   real().Comm_split(MPI_COMM_SELF, 0, 0, &made);
   real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
+}
+
+namespace {
+
+std::mutex g_mutex;
+std::atomic<bool> g_made{false};
+MPI_Comm g_self;
+const World kByInit;
+const World* g_world = &kByInit;
+std::atomic<unsigned> g_next_tag{0};
+
+MPI_Comm self() {
+  if (g_made.load(std::memory_order_acquire)) return g_self;
+  const std::lock_guard lock(g_mutex);
+  if (!g_made.load(std::memory_order_relaxed)) {
+    g_self = make_private_communicator(*g_world);
+    g_made.store(true, std::memory_order_release);
+  }
+  return g_self;
+}
+
+// MPI guarantees tags up to 32767; one tag a call keeps concurrent threads apart.
+int next_tag() { return static_cast<int>(g_next_tag.fetch_add(1) & 0x7FFF); }
+
+}  // namespace
+
+void place_self_in(const World& world) { g_world = &world; }
+
+void make_self() { self(); }
+
+MPI_Comm new_self() { return make_private_communicator(*g_world); }
+
+bool has_free_communicator() {
+  static std::mutex mutex;  // one collective at a time on a communicator
+  const std::lock_guard lock(mutex);
+  MPI_Comm made = MPI_COMM_NULL;
+  if (real().Comm_split(self(), 0, 0, &made) != MPI_SUCCESS || made == MPI_COMM_NULL) return false;
+  real().Comm_free(&made);
+  return true;
+}
+
+// A message to nobody makes the MPI look at its arguments and at nothing else.
+bool is_committed(MPI_Datatype type) {
+  char nothing = 0;
+  return real().Send(&nothing, 1, type, MPI_PROC_NULL, 0, self()) == MPI_SUCCESS;
+}
+
+int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
+              MPI_Count to_count, MPI_Datatype to_type) {
+  const int tag = next_tag();
+  return real().Sendrecv(from, from_count, from_type, 0, tag, to, to_count, to_type, 0, tag, self(),
+                         MPI_STATUS_IGNORE);
+}
+
+Token make_token() {
+  const int tag = next_tag();
+  Token token{};
+  real().Isend(nullptr, 0, MPI_BYTE, 0, tag, self(), &token.send);
+  real().Mprobe(0, tag, self(), &token.message, MPI_STATUS_IGNORE);
+  return token;
+}
+
+void spend_token(Token token) {
+  real().Mrecv(nullptr, 0, MPI_BYTE, &token.message, MPI_STATUS_IGNORE);
+  real().Wait(&token.send, MPI_STATUS_IGNORE);
+}
+
+void release_self() {
+  if (g_made.exchange(false)) real().Comm_free(&g_self);
 }
 
 }  // namespace thinwire::mpi

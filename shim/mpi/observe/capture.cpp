@@ -18,8 +18,7 @@
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/reservoir.h"
-#include "shim/mpi/observe/sample_files.h"
-#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 

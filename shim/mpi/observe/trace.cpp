@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
-#include "shim/common/trace/kinds.h"
+#include "shim/common/trace/lines.h"
 #include "shim/common/trace/recorder.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/report_text.h"
-#include "shim/mpi/state/collective_form.h"
+#include "shim/mpi/state/collective_arguments.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/pool.h"
 #include "shim/mpi/state/state.h"

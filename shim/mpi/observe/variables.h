@@ -4,8 +4,13 @@
 #include <cstdint>
 
 #include "shim/mpi/native/mpi_abi.h"
+#include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
+
+// Figures of the program's MPI calls for tw_stats_read().
+
+tw_stats stats_now();
 
 struct Variable {
   const char* name;

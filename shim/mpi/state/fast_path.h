@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "shim/mpi/native/message_bytes.h"
+#include "shim/mpi/native/values.h"
 #include "shim/mpi/state/guards.h"
 #include "thinwire/thinwire.h"
 

@@ -7,7 +7,6 @@
 #include "shim/mpi/job/job.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/world.h"
-#include "shim/mpi/state/counting_resource.h"
 #include "shim/mpi/state/in_place.h"
 #include "shim/mpi/state/native_reason.h"
 #include "shim/mpi/state/pool.h"

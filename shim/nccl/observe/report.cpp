@@ -19,7 +19,7 @@
 #include "observe/trace.h"
 #include "run/compressor.h"
 #include "run/service.h"
-#include "shim/common/trace/file.h"
+#include "shim/common/trace/recorder.h"
 #include "state/communicators.h"
 #include "state/policy.h"
 #include "state/settings.h"

@@ -1,10 +1,19 @@
-// The link's rate, on which the ranks of a communicator agree.
+// Facts about a call's data on which MPI has only pairs of ranks agree.
 #pragma once
 
 #include "choose/link.h"
+#include "shim/mpi/collective/call.h"
 #include "shim/mpi/collective/communicators.h"
+#include "shim/mpi/collective/part.h"
 
 namespace thinwire::mpi {
+
+// Collective on the queue: `part`, whose signature is open, takes the one of all ranks' blocks, and
+// the size of the largest rank.
+// False, on all of them, if it is not of one float type: the blocks are then bytes.
+bool agree_on_signature(Part& part, CallQueue& queue);
+
+// The link's rate, on which the ranks of a communicator agree.
 
 // Collective. The lowest rate of those that know one, and where the most certain has it from.
 choose::LinkRate agree_on_link(const Collectives& kept);
