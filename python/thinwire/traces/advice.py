@@ -10,7 +10,7 @@ ADVICE = {
     "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
     "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed, complex numbers of them, and what a policy says of bytes",
     "peer on the same node": "a node's memory is faster than any codec. `--same-node` compresses all the same, as for a test",
-    "peer without this Thinwire": 'the peer runs without the library or another version of it, is of another job, or the launcher does not tell (MPI programs, "Launchers")',
+    "peer without this Thinwire": "the peer runs without the library or another version of it, is of another job, or the launcher does not tell (launchers)",
     "would not gain": "raw is predicted to be faster. Try a faster codec (`thinwire advise`); `THINWIRE_LOG=plan` says by which rate, and `--force` compresses all the same",
     "synchronous or buffered send": "never compressed",
     "data declined by the codec": "NaN or infinity under a fixed rate, fill values under a codec without a bound on each value, or the data would not get smaller. Try another codec",
