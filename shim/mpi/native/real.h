@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "shim/mpi/native/counted_call.h"
-#include "shim/mpi/native/later_calls.h"
+#include "shim/mpi/native/later_call.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/mpi_symbols.h"
 
