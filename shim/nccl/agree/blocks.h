@@ -7,9 +7,9 @@
 #include <mutex>
 #include <set>
 
-#include "agree/budget.h"
 #include "agree/fields.h"
 #include "agree/gate.h"
+#include "agree/spare_bytes.h"
 
 namespace thinwire::nccl::agree {
 

@@ -13,7 +13,6 @@
 #include "agree/meetings.h"
 #include "agree/member.h"
 #include "agree/messenger.h"
-#include "agree/openings.h"
 #include "agree/unique_id.h"
 
 namespace thinwire::nccl::agree {
@@ -38,7 +37,7 @@ class Core {
                   const PartOf& of, int meets, const std::string& terms, std::uint64_t domain);
   // Makes the stamp for ranks that are new to the part; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
-  // Siblings are found by these: core_kin.cpp.
+  // Siblings are found by these: core.cpp.
   void relate(std::uint64_t id, const Kindred& kindred);
   void relate_part(std::uint64_t id, const Kindred& kindred, std::uint64_t parent,
                    std::uint64_t split, std::int32_t color);

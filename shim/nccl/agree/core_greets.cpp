@@ -3,7 +3,7 @@
 #include <sys/epoll.h>
 
 #include "agree/core.h"
-#include "agree/descriptors.h"
+#include "agree/socket.h"
 
 namespace thinwire::nccl::agree {
 namespace {

@@ -11,7 +11,7 @@
 #include "agree/handshake.h"
 #include "agree/loop.h"
 #include "agree/outbox.h"
-#include "agree/seal.h"
+#include "agree/secrets.h"
 
 namespace thinwire::nccl::agree {
 

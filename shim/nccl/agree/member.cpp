@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "agree/address.h"
 #include "agree/core.h"
-#include "agree/descriptors.h"
-#include "agree/interfaces.h"
+#include "agree/socket.h"
 #include "agree/words.h"
 
 namespace thinwire::nccl::agree {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "agree/openings.h"
+#include "agree/idle.h"
 #include "agree/round.h"
 #include "agree/session.h"
 

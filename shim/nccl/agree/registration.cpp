@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agree/interfaces.h"
+#include "agree/address.h"
 
 namespace thinwire::nccl::agree {
 

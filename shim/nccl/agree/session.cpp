@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "agree/descriptors.h"
-#include "agree/listeners.h"
+#include "agree/socket.h"
 
 namespace thinwire::nccl::agree {
 

@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 
-#include "agree/budget.h"
 #include "agree/idle.h"
 #include "agree/link.h"
 #include "agree/outbox.h"
+#include "agree/spare_bytes.h"
 
 namespace thinwire::nccl::agree {
 

@@ -3,12 +3,35 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <utility>
 
 #include "agree/address.h"
 
 namespace thinwire::nccl::agree {
+
+// How many of the process's file descriptors a helper may take for what it could do without.
+
+// Connections of pairs of one process, at most: the program's own limit (RLIMIT_NOFILE) divided.
+std::size_t most_connections();
+
+// Connections whose other side has not said who it is, at most.
+std::size_t most_strangers();
+
+// Whether the program still has enough after this one: the system gives the lowest number that is
+// free.
+bool leaves_room(int fd);
+// The same for what all ranks need, at last.
+bool leaves_some(int fd);
+
+// Whether somebody listens where a rank of this machine did, by the word of its kernel: a refused
+// connection may be a firewall's word.
+
+// kUnknown: of another machine, or the kernel does not say.
+enum class Listens { kNo, kYes, kUnknown };
+
+Listens listens(const Address& at);
 
 // Closed in a forked child at once: as long as a child holds a socket, nobody learns that the
 // parent has died.

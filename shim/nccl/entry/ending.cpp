@@ -1,5 +1,4 @@
 #include "entry/ending.h"
-#include "run/retired.h"
 
 #include <chrono>
 #include <thread>
@@ -8,11 +7,32 @@
 
 #include "base/of_thread.h"
 #include "entry/group.h"
+#include "entry/unfinished.h"
 #include "native/call_native.h"
 #include "run/memory.h"
+#include "run/retired.h"
 #include "run/service.h"
+#include "state/communicators.h"
+#include "state/settings.h"
 
 namespace thinwire::nccl {
+
+// Before NCCL waits for a thread or a stream of this process that waits here.
+void stop_calls(ncclComm_t comm) {
+  if (!settings().could_compress) return;
+  Communicator* const known = begun(comm);
+  if (known == nullptr) return;
+  drop_unfinished(*known);
+  with_begun(comm, [](Communicator* found) {
+    if (found == nullptr) return;
+    if (Compressor* const compressor = found->compressor.load()) {
+      compressor->revoke();
+    } else if (found->agreed) {
+      found->agreed->revoke();
+    }
+  });
+}
+
 namespace {
 
 // The last one of the process has ended, so that no work of NCCL's on a GPU waits for another rank

@@ -4,9 +4,16 @@
 
 #include <span>
 
+#include "native/nccl_abi.h"
 #include "state/communicators.h"
 
 namespace thinwire::nccl {
+
+// Steps that calls which end a communicator share with those that make one of it.
+
+// NCCL is about to stop what is under way on it: whoever waits here waits no longer, and nothing
+// more is compressed.
+void stop_calls(ncclComm_t comm);
 
 // Ends what a communicator has agreed, which what is under way may still need. `is_gone`: NCCL has
 // ended it. `waits`: until the other ranks are told, if they can be: the program may end its

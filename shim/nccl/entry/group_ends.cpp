@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "entry/ending.h"
-#include "entry/kept_group.h"
+#include "entry/group.h"
 #include "entry/steps.h"
 #include "entry/unfinished.h"
 #include "native/call_native.h"

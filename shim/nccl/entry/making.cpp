@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/of_thread.h"
+#include "entry/ending.h"
 #include "entry/group.h"
-#include "entry/stopping.h"
 #include "members/membership.h"
 #include "native/call_native.h"
 

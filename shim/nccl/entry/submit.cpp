@@ -8,7 +8,7 @@
 #include "entry/ways.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
-#include "run/configured.h"
+#include "run/call.h"
 #include "run/device.h"
 #include "run/messages.h"
 #include "state/reason.h"

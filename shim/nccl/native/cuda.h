@@ -46,4 +46,14 @@ Capture capture_of(cudaStream_t stream);
 // CUDA has refused, and it will not run.
 bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argument);
 
+// How much memory of a GPU is free.
+
+constexpr std::uint64_t kNotKnown = UINT64_MAX;
+
+// The free bytes of that GPU, whichever the calling thread has; less than 0: the host, whose
+// streams may have a GPU that is none. kNotKnown, more than anybody asks for, if CUDA does not say.
+// Nothing waits for the GPU, but it may wait for another thread's call of CUDA: not for a thread or
+// under a lock that GPUs wait for.
+std::uint64_t free_bytes_of_gpu(int device);
+
 }  // namespace thinwire::nccl

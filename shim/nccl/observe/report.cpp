@@ -15,7 +15,6 @@
 #include "native/real.h"
 #include "native/refused.h"
 #include "observe/nothing_compressed.h"
-#include "observe/static_nccl.h"
 #include "observe/trace.h"
 #include "run/compressor.h"
 #include "run/service.h"

@@ -4,7 +4,7 @@
 #include "native/cuda.h"
 #include "native/refused.h"
 #include "run/device.h"
-#include "run/keys.h"
+#include "run/plans.h"
 #include "run/transport.h"
 #include "state/reason.h"
 #include "state/settings.h"

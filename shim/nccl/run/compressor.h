@@ -21,7 +21,6 @@
 #include "run/connections.h"
 #include "run/decision.h"
 #include "run/kinds.h"
-#include "run/nodes.h"
 #include "run/plans.h"
 #include "run/stream_memory.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/dtype.h"
-#include "native/device_memory.h"
+#include "native/cuda.h"
 #include "run/compressor.h"
 #include "run/memory.h"
 #include "run/service.h"

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "native/device_memory.h"
+#include "native/cuda.h"
 #include "native/refused.h"
 #include "state/reason.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "agree/interfaces.h"
+#include "agree/address.h"
 #include "agree/socket.h"
 
 namespace {

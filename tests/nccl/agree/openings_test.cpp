@@ -1,5 +1,5 @@
 // New connections of pairs are made few at a time, and connections rest without getting lost.
-#include "agree/openings.h"
+#include "agree/idle.h"
 
 #include <gtest/gtest.h>
 

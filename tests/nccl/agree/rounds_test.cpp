@@ -11,7 +11,7 @@
 
 #include "agree/limits.h"
 #include "agree/round.h"
-#include "agree/shape.h"
+#include "agree/tree.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "agree/handshake.h"
 #include "agree/job.h"
-#include "agree/seal.h"
+#include "agree/secrets.h"
 
 namespace {
 

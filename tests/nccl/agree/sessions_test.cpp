@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "agree/listeners.h"
 #include "agree/outbox.h"
 #include "agree/puppet.h"
 #include "agree/session.h"
