@@ -4,6 +4,7 @@
 #pragma once
 
 #include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/native/under_way.h"
 
 namespace thinwire::mpi {
 
@@ -11,12 +12,10 @@ struct CommFacts;
 struct Collectives;
 
 // Lives as long as the MPI's call, in the thread that made it, which callbacks run in too.
-class Ending {
+class Ending final : UnderWay {
  public:
   explicit Ending(MPI_Comm comm);
   ~Ending();
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
 
   // The one of `comm` in this thread, or nullptr.
   static Ending* of(MPI_Comm comm);
@@ -30,7 +29,10 @@ class Ending {
   Collectives* collectives = nullptr;
 
  private:
+  void before_handler(int error) override;
+  void leave();
   MPI_Comm comm_;
+  bool is_known_ = true;  // to of()
   Ending* outer_;  // a callback may free another communicator
 };
 

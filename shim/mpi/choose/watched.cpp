@@ -11,6 +11,12 @@ void WatchedAmong::find(int count, const MPI_Request* requests) {
   for (int at = 0; at < count && at_ == nullptr; ++at) {
     if (number_of(requests[at]) == number_) at_ = &requests[at];
   }
+  if (at_ != nullptr) begin();
+}
+
+void WatchedAmong::before_handler(int) {
+  look();
+  at_ = nullptr;
 }
 
 void WatchedAmong::look() const {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/native/under_way.h"
 
 namespace thinwire::mpi {
 
@@ -16,7 +17,7 @@ extern std::atomic<std::uintptr_t> watched_request;
 inline std::uintptr_t number_of(MPI_Request request) { return std::hash<MPI_Request>()(request); }
 
 // Around the MPI's call, with the array that it is handed.
-class WatchedAmong {
+class WatchedAmong final : UnderWay {
  public:
   WatchedAmong(int count, const MPI_Request* requests)
       : number_(watched_request.load(std::memory_order_relaxed)) {
@@ -27,12 +28,11 @@ class WatchedAmong {
     if (at_ != nullptr) [[unlikely]]
       look();
   }
-  WatchedAmong(const WatchedAmong&) = delete;
-  WatchedAmong& operator=(const WatchedAmong&) = delete;
 
  private:
   void find(int count, const MPI_Request* requests);
   void look() const;
+  void before_handler(int) override;
 
   std::uintptr_t number_;
   const MPI_Request* at_ = nullptr;

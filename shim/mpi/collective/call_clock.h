@@ -11,17 +11,16 @@
 #include "choose/call_kind.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/native/under_way.h"
 
 namespace thinwire::mpi {
 
 // The clock of one call, made before it and stopped after it, whether the MPI or the library
 // carries the call out. Does nothing unless set() is called.
-class CallClock {
+class CallClock final : UnderWay {
  public:
   CallClock() = default;
   ~CallClock() { stop(); }
-  CallClock(const CallClock&) = delete;
-  CallClock& operator=(const CallClock&) = delete;
 
   // Has the call timed for `of`, as a compressed one if `is_coded`. Barriers go over `own`, the
   // communicator that the program knows nothing of. All ranks must set the clock for the same
@@ -51,6 +50,11 @@ class CallClock {
   }
 
  private:
+  // The other ranks come to the end, too, while this one's handler may leave the call by a jump.
+  void before_handler(int error) override {
+    ended(error);
+    stop();
+  }
   void begin();
   void end();
 

@@ -26,7 +26,7 @@ class PendingCreation : public Staged {
  public:
   ~PendingCreation() override { g_creations.end(); }
   bool may_be_freed() const override { return false; }
-  int finish() override { return MPI_SUCCESS; }
+  Settled finish() override { return {}; }
 };
 
 }  // namespace

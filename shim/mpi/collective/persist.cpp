@@ -110,7 +110,10 @@ std::optional<int> persist(const CollectiveArguments& arguments, MPI_Request* re
       why = NativeReason::kNoThread;
     } else if (made->open(*kept) == TW_OK) {
       const int error = make_token(*kept, request);
-      if (error != MPI_SUCCESS) return raise(arguments.comm, error);
+      if (error != MPI_SUCCESS) {
+        made.reset();
+        return raise(arguments.comm, error);
+      }
       add_persistent(*request, std::move(made));
       return MPI_SUCCESS;
     } else {

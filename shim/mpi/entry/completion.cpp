@@ -70,13 +70,20 @@ int complete_any(Requests& completion, int index, MPI_Status& native, int error,
 // some of them.
 template <typename Complete>
 int complete_some(int count, MPI_Request* requests, Complete&& complete) {
-  Completion::ForMany space;
-  if (LateCompletion::suffices()) {
-    LateCompletion completion(count, requests, space);
-    return complete(completion);
+  int error = MPI_SUCCESS;
+  {
+    Completion::ForMany space;
+    if (LateCompletion::suffices()) {
+      LateCompletion completion(count, requests, space);
+      error = complete(completion);
+      if (error != MPI_SUCCESS) completion.drop_vanished();
+    } else {
+      Completion completion(count, requests, space);
+      error = complete(completion);
+    }
   }
-  Completion completion(count, requests, space);
-  return complete(completion);
+  progress_orphans();
+  return error;
 }
 
 // The MPI's call about these requests, of which it may complete the one that is watched.
@@ -84,6 +91,37 @@ template <typename Call>
 int watching(int count, const MPI_Request* requests, Call&& call) {
   const WatchedAmong watched(count, requests);
   return call();
+}
+
+// Orphans are for the caller to look after, once these are over: their errors may leave by a jump.
+int wait_for_one(MPI_Request* request, MPI_Status* status) {
+  Completion::ForOne space;
+  Completion completion(1, request, space);
+  wait_if_running(1, completion.requests());
+  if (!completion.concerns_shim())
+    return watching(1, completion.requests(),
+                    [&] { return real().Wait(completion.requests(), status); });
+  MPI_Status& native = completion.statuses()[0];
+  completion.is_told({.native = &native, .users = status});
+  const int error = watching(1, completion.requests(),
+                             [&] { return real().Wait(completion.requests(), &native); });
+  return completion.complete(0, native, error, status);
+}
+
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
+  wait_if_running(count, completion.requests());
+  if (!completion.concerns_shim()) {
+    return watching(count, completion.requests(),
+                    [&] { return real().Waitall(count, completion.requests(), statuses); });
+  }
+  completion.overlap_device_receives();
+  MPI_Status* const native = completion.statuses();
+  completion.is_told({Told::How::kAll, native, statuses});
+  const int error = watching(count, completion.requests(),
+                             [&] { return real().Waitall(count, completion.requests(), native); });
+  return complete_all(completion, count, error, native, statuses);
 }
 
 // Its `error`. A test that found something complete counts as a wait; one that did not ends no
@@ -99,16 +137,9 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   note_wait();
   if (!concerns_shim(1, request))
     return watching(1, request, [&] { return real().Wait(request, status); });
-  Completion::ForOne space;
-  Completion completion(1, request, space);
-  wait_if_running(1, completion.requests());
-  if (!completion.concerns_shim())
-    return watching(1, completion.requests(),
-                    [&] { return real().Wait(completion.requests(), status); });
-  MPI_Status& native = completion.statuses()[0];
-  const int error = watching(1, completion.requests(),
-                             [&] { return real().Wait(completion.requests(), &native); });
-  return completion.complete(0, native, error, status);
+  const int error = wait_for_one(request, status);
+  progress_orphans();
+  return error;
 }
 THINWIRE_ALSO_PMPI(Wait);
 
@@ -117,6 +148,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     return noted(watching(1, request, [&] { return real().Test(request, flag, status); }), flag);
   const int outcome = complete_some(1, request, [&](auto& completion) {
     MPI_Status native{};
+    completion.is_told({.native = &native, .users = status});
     const int error = watching(1, completion.requests(),
                                [&] { return real().Test(completion.requests(), flag, &native); });
     return *flag ? completion.complete(0, native, error, status) : error;
@@ -129,18 +161,9 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   note_wait();
   if (!concerns_shim(count, requests))
     return watching(count, requests, [&] { return real().Waitall(count, requests, statuses); });
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  wait_if_running(count, completion.requests());
-  if (!completion.concerns_shim()) {
-    return watching(count, completion.requests(),
-                    [&] { return real().Waitall(count, completion.requests(), statuses); });
-  }
-  completion.overlap_device_receives();
-  MPI_Status* const native = completion.statuses();
-  const int error = watching(count, completion.requests(),
-                             [&] { return real().Waitall(count, completion.requests(), native); });
-  return complete_all(completion, count, error, native, statuses);
+  const int error = wait_for_all(count, requests, statuses);
+  progress_orphans();
+  return error;
 }
 THINWIRE_ALSO_PMPI(Waitall);
 
@@ -152,6 +175,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Sta
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
+    completion.is_told({Told::How::kAll, native, statuses});
     const int error = watching(count, completion.requests(), [&] {
       return real().Testall(count, completion.requests(), flag, native);
     });
@@ -168,6 +192,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
                     [&] { return real().Waitany(count, requests, index, status); });
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
+    completion.is_told({Told::How::kOne, &native, status, index});
     const int error = watching(count, completion.requests(), [&] {
       return real().Waitany(count, completion.requests(), index, &native);
     });
@@ -185,6 +210,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
+    completion.is_told({Told::How::kOne, &native, status, index});
     const int error = watching(count, completion.requests(), [&] {
       return real().Testany(count, completion.requests(), index, flag, &native);
     });
@@ -203,6 +229,7 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
   }
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
+    completion.is_told({Told::How::kSome, native, statuses, indices, completed});
     const int error = watching(count, completion.requests(), [&] {
       return real().Waitsome(count, completion.requests(), completed, indices, native);
     });
@@ -221,6 +248,7 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
+    completion.is_told({Told::How::kSome, native, statuses, indices, completed});
     const int error = watching(count, completion.requests(), [&] {
       return real().Testsome(count, completion.requests(), completed, indices, native);
     });

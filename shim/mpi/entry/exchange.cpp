@@ -1,10 +1,13 @@
 // MPI_Sendrecv and MPI_Sendrecv_replace.
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/choose/watched.h"
 #include "shim/mpi/entry/exchange.h"
 #include "shim/mpi/entry/nonblocking.h"
+#include "shim/mpi/message/completion.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/device.h"
@@ -31,7 +34,9 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) 
   wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes};
   if (!wire->data) return raise(message.comm, MPI_ERR_NO_MEM);
   const int error = pack(message.buffer, message.count, message.type, wire->data.data(), bytes);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
+  if (error == MPI_SUCCESS) return error;
+  wire.reset();
+  return raise(message.comm, error);
 }
 
 bool receives_untouched(const Incoming& message) {
@@ -40,10 +45,12 @@ bool receives_untouched(const Incoming& message) {
          !needs_continuation(message, message_bytes(message.count, message.type));
 }
 
-void withdraw(MPI_Request request) {
-  const ContinuationPointer continuation = take_continuation(request);
-  real().Cancel(&request);
-  real().Wait(&request, MPI_STATUS_IGNORE);
+void PostedReceive::withdraw() {
+  end();
+  if (request_ == MPI_REQUEST_NULL) return;
+  const ContinuationPointer continuation = take_continuation(request_);
+  real().Cancel(&request_);
+  real().Wait(&request_, MPI_STATUS_IGNORE);
 }
 
 namespace {
@@ -75,6 +82,65 @@ bool passes_check(const Outgoing& message, int tag, int& error) {
 
 namespace {
 
+// The requests of an exchange under way, of which the program does not know: what an error handler
+// leaves by a jump goes on as requests do that a program has freed.
+class LettingGo final : UnderWay {
+ public:
+  explicit LettingGo(MPI_Request* requests) : requests_(requests) { begin(); }
+  bool has_any() const { return left_ != MPI_REQUEST_NULL; }
+
+  // A handler that ran has returned: the one that is not complete is to be waited for after all.
+  int wait_for_left() {
+    const ContinuationPointer continuation = reclaim_orphan(left_);
+    if (!continuation) return MPI_SUCCESS;
+    MPI_Status status{};
+    const int error = real().Wait(&left_, &status);
+    return settle(*continuation, status, error).error;
+  }
+
+ private:
+  void before_handler(int) override {
+    for (int at = 0; at < 2; ++at) {
+      MPI_Request& request = requests_[at];
+      if (request == MPI_REQUEST_NULL) continue;
+      ContinuationPointer continuation = take_continuation(request);
+      if (!continuation) {
+        continuation = std::make_unique<Continuation>(Continuation::Kind::kSend, Lease());
+      }
+      left_ = std::exchange(request, MPI_REQUEST_NULL);
+      keep_orphan(left_, std::move(continuation));
+    }
+  }
+  MPI_Request* requests_;
+  MPI_Request left_ = MPI_REQUEST_NULL;
+};
+
+// Waits for a receive and a send.
+int complete_both(MPI_Request (&requests)[2], bool from_nobody, MPI_Status* status) {
+  LettingGo letting_go(requests);
+  Completion::ForMany space;
+  Completion completion(2, requests, space);
+  MPI_Status* const native = completion.statuses();
+  int errors[2] = {MPI_SUCCESS, MPI_SUCCESS};
+  // One by one: where a communicator is revoked, MPI_Waitall() of Open MPI 5 frees sends that are
+  // under way, and ends the program when they fail.
+  for (int at = 0; at < 2 && !letting_go.has_any(); ++at) {
+    MPI_Status* const user = at == 0 ? status : MPI_STATUS_IGNORE;
+    completion.is_told({.native = &native[at], .users = user, .indices = &at});
+    const int sends = at;
+    const WatchedAmong watched(sends, &completion.requests()[1]);
+    const int error = real().Wait(&completion.requests()[at], &native[at]);
+    if (at == 0 && from_nobody) {
+      // MPICH 4.0 says nothing of a receive from nobody.
+      native[at].MPI_SOURCE = MPI_PROC_NULL;
+      native[at].MPI_TAG = MPI_ANY_TAG;
+    }
+    errors[at] = completion.complete(at, native[at], error, user);
+  }
+  if (letting_go.has_any()) errors[1] = letting_go.wait_for_left();
+  return errors[0] != MPI_SUCCESS ? errors[0] : errors[1];
+}
+
 // A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
 // are complete before the receive is delivered. A send that the MPI refuses must not have posted a
 // receive: until it is withdrawn it could take a later message.
@@ -86,30 +152,16 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
   if (!passes_check(sent, send_tag, error)) return error;
   error = nonblocking_receive(received, &requests[0]);
   if (error != MPI_SUCCESS || requests[0] == MPI_REQUEST_NULL) return error;
+  PostedReceive posted(requests[0]);
   error = start_send(&requests[1]);
+  posted.end();
   if (error != MPI_SUCCESS || requests[1] == MPI_REQUEST_NULL) {
-    withdraw(requests[0]);
+    posted.withdraw();
     return error;
   }
-  const ContinuationPointer receive_continuation = take_continuation(requests[0]);
-  const ContinuationPointer send_continuation = take_continuation(requests[1]);
-  // One by one: where a communicator is revoked, MPI_Waitall() of Open MPI 5 frees sends that are
-  // under way, and ends the program when they fail.
-  MPI_Status own{};
-  int receive_error = real().Wait(&requests[0], &own);
-  if (receive_continuation) receive_error = finish(*receive_continuation, own, receive_error);
-  MPI_Status of_send{};
-  const WatchedAmong watched(1, &requests[1]);
-  int send_error = real().Wait(&requests[1], &of_send);
-  if (send_continuation) send_error = finish(*send_continuation, of_send, send_error);
-  if (received.source == MPI_PROC_NULL) {
-    // MPICH 4.0 says nothing of a receive from nobody.
-    own.MPI_SOURCE = MPI_PROC_NULL;
-    own.MPI_TAG = MPI_ANY_TAG;
-  }
-  copy_status(own, status);
+  error = complete_both(requests, received.source == MPI_PROC_NULL, status);
   progress_orphans();
-  return receive_error != MPI_SUCCESS ? receive_error : send_error;
+  return error;
 }
 
 int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& received,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "shim/mpi/entry/nonblocking.h"
+#include "shim/mpi/native/under_way.h"
 
 namespace thinwire::mpi {
 
@@ -20,8 +21,18 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire);
 // request: MPICH says MPI_SUCCESS after the program's error handler has returned.
 bool passes_check(const Outgoing& message, int tag, int& error);
 
-// Takes back a receive whose send failed: left posted, it would take somebody else's message.
-void withdraw(MPI_Request request);
+// The receive of an exchange, posted before the send is started. Where that fails it is taken back,
+// before an error handler runs: left posted, it would take somebody else's message.
+class PostedReceive final : UnderWay {
+ public:
+  explicit PostedReceive(MPI_Request request) : request_(request) { begin(); }
+  void withdraw();
+  using UnderWay::end;
+
+ private:
+  void before_handler(int) override { withdraw(); }
+  MPI_Request request_;
+};
 
 // Whether a receive is none of the shim's business.
 bool receives_untouched(const Incoming& message);

@@ -15,19 +15,20 @@ namespace {
 int look_at(MPI_Request request, int* flag, MPI_Status* status) {
   const Persistent* persistent = find_persistent(request);
   const MPI_Request native = persistent != nullptr ? persistent->active : request;
-  ContinuationPointer continuation = take_continuation(native);
-  if (!continuation) return real().Request_get_status(native, flag, status);
+  HeldContinuation held(native);
+  if (!held.has_any()) return real().Request_get_status(native, flag, status);
   MPI_Status own{};
-  int error = real().Request_get_status(native, flag, &own);
-  if (*flag) {
-    error = finish(*continuation, own, error);
-    continuation->status = own;
-    continuation->error = error;
-    continuation->delivered = true;
-    copy_status(own, status);
-  }
+  const int error = real().Request_get_status(native, flag, &own);
+  if (!*flag) return error;
+  ContinuationPointer continuation = held.take();
+  if (!continuation) return error;
+  const Settled outcome = settle(*continuation, own, error);
+  continuation->status = own;
+  continuation->error = outcome.error;
+  continuation->delivered = true;
   put_continuation(native, std::move(continuation));
-  return error;
+  copy_status(own, status);
+  return outcome.raise();
 }
 
 // The MPI's own requests in the place of the library's persistent ones; it leaves out inactive

@@ -18,7 +18,7 @@ namespace {
 // Whoever completes requests next looks after it, MPI_Finalize at the latest.
 void let_go(MPI_Request send) {
   if (ContinuationPointer continuation = take_continuation(send)) {
-    adopt_orphan(send, std::move(continuation));
+    keep_orphan(send, std::move(continuation));
   } else {
     real().Wait(&send, MPI_STATUS_IGNORE);  // it was complete when it was started
   }
@@ -32,14 +32,17 @@ int start_both(const Outgoing& sent, int send_tag, const Incoming& received, boo
   MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
   error = nonblocking_receive(received, &receive);
   if (error != MPI_SUCCESS || receive == MPI_REQUEST_NULL) return error;
+  PostedReceive posted(receive);
   error = start_wire(real().Isend, sent, *wire, send_tag, &send);
+  posted.end();
   if (error != MPI_SUCCESS || send == MPI_REQUEST_NULL) {
-    withdraw(receive);
+    posted.withdraw();
     return error;
   }
   let_go(send);
   *request = receive;
   watch_request(receive);  // all that the program sees
+  progress_orphans();
   return MPI_SUCCESS;
 }
 

@@ -46,8 +46,8 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request);
 
 // Receives a message that a probe has taken, blocking or as MPI_Irecv would; needs the receive's
 // buffer, count, type and communicator only.
-int receive_early(EarlyMessage& early, const Incoming& message, MPI_Status* status);
-int receive_early_later(const std::shared_ptr<EarlyMessage>& early, const Incoming& message,
+int receive_early(std::shared_ptr<EarlyMessage> early, const Incoming& message, MPI_Status* status);
+int receive_early_later(std::shared_ptr<EarlyMessage> early, const Incoming& message,
                         MPI_Request* request);
 
 // As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds.

@@ -141,16 +141,20 @@ THINWIRE_ALSO_PMPI(Startall);
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   if (auto persistent = take_persistent(*request)) {
-    const int error = persistent->free_active();
-    return error == MPI_SUCCESS ? real().Request_free(request) : error;
+    int error = persistent->free_active();
+    persistent.reset();
+    if (error == MPI_SUCCESS) error = real().Request_free(request);
+    progress_orphans();
+    return error;
   }
   forget_watched(*request);
   if (ContinuationPointer continuation = take_continuation(*request)) {
     if (continuation->staged && !continuation->staged->may_be_freed()) {
       return free_natively(request, std::move(continuation));
     }
-    adopt_orphan(*request, std::move(continuation));
+    keep_orphan(*request, std::move(continuation));
     *request = MPI_REQUEST_NULL;
+    progress_orphans();
     return MPI_SUCCESS;
   }
   // MPI forbids it of collectives that are under way, and MPIs refuse it. Of the request that

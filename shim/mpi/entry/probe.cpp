@@ -118,20 +118,20 @@ Incoming incoming(void* buffer, MPI_Count count, MPI_Datatype type, const EarlyM
 
 int receive_message(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                     MPI_Status* status) {
-  const auto early = redeem(*message);
+  auto early = redeem(*message);
   const Incoming wanted = incoming(buffer, count, type, early.get());
   if (!early) return receive_matched(wanted, message, status);
   *message = MPI_MESSAGE_NULL;
-  return receive_early(*early, wanted, status);
+  return receive_early(std::move(early), wanted, status);
 }
 
 int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                           MPI_Request* request) {
-  const auto early = redeem(*message);
+  auto early = redeem(*message);
   const Incoming wanted = incoming(buffer, count, type, early.get());
   if (!early) return receive_matched_later(wanted, message, request);
   *message = MPI_MESSAGE_NULL;
-  return receive_early_later(early, wanted, request);
+  return receive_early_later(std::move(early), wanted, request);
 }
 
 }  // namespace

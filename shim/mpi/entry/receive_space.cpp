@@ -4,7 +4,6 @@
 
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/device.h"
-#include "shim/mpi/native/raise.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
@@ -17,7 +16,7 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
   destination.comm = message.comm;
   destination.dense = type_facts(message.type).dense;
   if (!message.on_device) {
-    if (capacity > 0 && !is_usable(message.type)) return raise(message.comm, MPI_ERR_TYPE);
+    if (capacity > 0 && !is_usable(message.type)) return MPI_ERR_TYPE;
     if (!destination.dense) destination.bytes = byte_form_of(message.type);
     return MPI_SUCCESS;
   }
@@ -31,7 +30,7 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
     destination.first = const_cast<void*>(first_byte(message.buffer, message.type));
     if (!destination.layout) error = MPI_ERR_TYPE;
   }
-  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
+  return error;
 }
 
 int find_receive_space(const Destination& destination, ReceiveSpace& space) {

@@ -9,7 +9,7 @@
 
 namespace thinwire::mpi {
 
-// Returns what is wrong with the user's buffer, raised.
+// Returns what is wrong with the user's buffer, not raised.
 int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination);
 
 // Reserves the destination's bytes or takes scratch. Returns what went wrong, not raised. No lock

@@ -5,6 +5,7 @@
 #include "shim/mpi/message/encode.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/native/under_way.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
 
@@ -15,10 +16,21 @@ namespace {
 
 using BlockingSend = CountedCall<decltype(&PMPI_Send)>;
 
+// A send whose wire message is given up before an error handler runs, which may leave the call by a
+// jump: a send that failed reads no more.
+class Sending final : UnderWay {
+ public:
+  explicit Sending(Wire& wire) : wire_(wire) { begin(); }
+
+ private:
+  void before_handler(int) override { wire_.data = Lease(); }
+  Wire& wire_;
+};
+
 // `arguments`: the request of a non-blocking call.
 template <typename Call, typename... Arguments>
-int send_wire(Call call, const Outgoing& message, const Wire& wire, int tag,
-              Arguments... arguments) {
+int send_wire(Call call, const Outgoing& message, Wire& wire, int tag, Arguments... arguments) {
+  const Sending sending(wire);
   if (wire.form == Wire::Form::kUsersType) {
     const void* data = wire.data ? wire.data.data() : untouched_buffer();
     return call(data, message.count, message.type, message.destination, tag, message.comm,
@@ -72,7 +84,7 @@ int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
     return send_from_device(call, message, tag);
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
     note_blocking_send();
-    if (const auto wire = encode(message)) return send_wire(call, message, *wire, tag);
+    if (auto wire = encode(message)) return send_wire(call, message, *wire, tag);
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
 }

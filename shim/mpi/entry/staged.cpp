@@ -133,9 +133,9 @@ int StagedCollective::load() {
   return error == MPI_SUCCESS ? MPI_SUCCESS : raise(errors_->comm(), error);
 }
 
-int StagedCollective::finish() {
+Settled StagedCollective::finish() {
   const int error = writes_ ? received_.write_back() : MPI_SUCCESS;
-  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(errors_->comm(), error);
+  return {error, error == MPI_SUCCESS ? nullptr : errors_};
 }
 
 int stage_collective(const CollectiveArguments& arguments, bool reads_received, bool load,
@@ -149,9 +149,10 @@ int stage_collective(const CollectiveArguments& arguments, bool reads_received, 
 
 int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
   if (is_complete(*request)) {
-    const int error = staged->finish();
-    if (error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
-    return error;
+    const Settled outcome = staged->finish();
+    if (outcome.error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
+    staged.reset();
+    return outcome.raise();
   }
   put_continuation(*request, std::make_unique<Continuation>(std::move(staged)));
   return MPI_SUCCESS;

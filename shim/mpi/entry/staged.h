@@ -27,7 +27,7 @@ class StagedCollective : public Staged {
   int load();
 
   // After each completion: what it wrote is brought to the GPU.
-  int finish() override;
+  Settled finish() override;
 
  private:
   struct Extent;

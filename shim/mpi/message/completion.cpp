@@ -1,5 +1,7 @@
 #include "shim/mpi/message/completion.h"
 
+#include <algorithm>
+
 #include "shim/mpi/message/deliver.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/fast_path.h"
@@ -23,13 +25,41 @@ bool concerns_shim(int count, const MPI_Request* requests) {
   return false;
 }
 
+int Told::order_of(std::size_t at, std::size_t count) const {
+  const int place = static_cast<int>(at);
+  if (how == How::kAll) return place;
+  if (how == How::kOne) return indices == nullptr || *indices == place ? 0 : -1;
+  const int told = std::clamp(*completed, 0, static_cast<int>(count));
+  const int* const found = std::find(indices, indices + told, place);
+  return found == indices + told ? -1 : static_cast<int>(found - indices);
+}
+
+const Settled* find_kept(std::span<const Kept> kept, std::size_t at) {
+  const auto found = std::ranges::find(kept, at, &Kept::at);
+  return found == kept.end() ? nullptr : &found->outcome;
+}
+
+Settled settle_early(ContinuationPointer continuation, const Told& told, int order, int error) {
+  MPI_Status unknown{};
+  if (order < 0) return settle(*continuation, unknown, error);
+  MPI_Status& status = told.native[order];
+  Settled outcome = settle(*continuation, status, error);
+  MPI_Status* const user = status_at(told.users, order);
+  if (user == MPI_STATUS_IGNORE) return outcome;
+  if (user != &status) copy_status(status, user);
+  if (told.how != Told::How::kOne) user->MPI_ERROR = outcome.error;
+  return outcome;
+}
+
 Completion::Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes)
     : memory_(space, bytes, &process().system),
       user_(requests),
       native_(requests, requests + count, &memory_),
       statuses_(count, &memory_),
       errors_(count, MPI_SUCCESS, &memory_),
-      entries_(count, &memory_) {
+      entries_(count, &memory_),
+      put_back_(&memory_),
+      kept_(&memory_) {
   give_up_guard();
   for (int at = 0; at < count; ++at) {
     if (native_[at] == MPI_REQUEST_NULL) continue;
@@ -44,19 +74,53 @@ Completion::Completion(int count, MPI_Request* requests, std::byte* space, std::
     concerned_ = true;
     device_receives_ += entries_[at].continuation->destination.on_device;
   }
+  UnderWay::begin();
 }
 
 Completion::~Completion() {
+  end();
   for (std::size_t at = 0; at < entries_.size(); ++at) {
     Entry& entry = entries_[at];
-    if (!entry.is_done && entry.continuation)
-      put_continuation(native_[at], std::move(entry.continuation));
+    // Open MPI frees requests that failed, without a word of all but the first.
+    if (entry.is_done || native_[at] == MPI_REQUEST_NULL) continue;
+    if (entry.continuation) put_continuation(native_[at], std::move(entry.continuation));
+  }
+  bring_up_to_date();
+}
+
+void Completion::bring_up_to_date() {
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    // The handler may have gone on with it.
+    if (!put_back_.empty() && put_back_[at] == native_[at]) continue;
+    const Entry& entry = entries_[at];
     if (entry.persistent != nullptr)
       entry.persistent->active = entry.is_done ? MPI_REQUEST_NULL : native_[at];
     else
       user_[at] = native_[at];
   }
-  progress_orphans();
+}
+
+int Completion::error_of(int order, int raised) const {
+  if (order < 0) return raised;
+  const auto place = static_cast<std::size_t>(order);
+  if (knows_errors_) return errors_[place];
+  return told_.how == Told::How::kOne ? raised : told_.native[place].MPI_ERROR;
+}
+
+void Completion::before_handler(int error) {
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    Entry& entry = entries_[at];
+    if (!entry.continuation) continue;
+    if (native_[at] != MPI_REQUEST_NULL) {
+      put_continuation(native_[at], std::move(entry.continuation));
+      continue;
+    }
+    const int order = told_.order_of(at, entries_.size());
+    kept_.push_back({at, settle_early(std::move(entry.continuation), told_, order,
+                                      error_of(order, error))});
+  }
+  bring_up_to_date();
+  put_back_ = native_;
 }
 
 void Completion::overlap_device_receives() {
@@ -80,14 +144,21 @@ void Completion::begin(int at, const MPI_Status& status, int error) {
 }
 
 int Completion::complete(int at, MPI_Status& status, int error, MPI_Status* user) {
-  Entry& entry = entries_[at];
-  if (entry.continuation) {
-    error = finish(*entry.continuation, status, error);
-    entry.continuation.reset();
+  const auto place = static_cast<std::size_t>(at);
+  Entry& entry = entries_[place];
+  Settled outcome{error, nullptr};
+  if (const Settled* const kept = find_kept(kept_, place)) {
+    outcome = *kept;
+  } else {
+    // It may be complete since an error handler has returned.
+    if (!put_back_.empty()) entry.continuation = take_continuation(put_back_[place]);
+    // Out of reach of error handlers that run meanwhile.
+    const ContinuationPointer continuation = std::move(entry.continuation);
+    if (continuation) outcome = settle(*continuation, status, error);
   }
   entry.is_done = true;
   copy_status(status, user);
-  return error;
+  return outcome.raise();
 }
 
 }  // namespace thinwire::mpi

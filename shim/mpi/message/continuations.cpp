@@ -7,10 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "shim/mpi/choose/peers.h"
-#include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/early_message.h"
-#include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/immortal.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
@@ -33,15 +30,6 @@ struct Table {
 
 Table& table() { return immortal<Table>(); }
 
-// Apart from the table, under whose lock a continuation may end. One pool for all threads: programs
-// start threads for a moment's work, and a thread's own pool would cost more than the lock.
-struct ContinuationMemory {
-  std::mutex mutex;
-  std::pmr::unsynchronized_pool_resource pool{&process().system};
-};
-
-ContinuationMemory& continuation_memory() { return immortal<ContinuationMemory>(); }
-
 bool is_taken_before(const Continuation& continuation) {
   return continuation.early != nullptr || continuation.destination.on_device;
 }
@@ -51,75 +39,6 @@ void count(const Continuation& continuation, std::uint64_t change) {
   live_continuations.fetch_add(change, std::memory_order_relaxed);
   if (is_taken_before(continuation)) live_taken_before.fetch_add(change, std::memory_order_relaxed);
 }
-
-}  // namespace
-
-Continuation::Continuation(Kind kind_, Lease wire) : kind(kind_), space{std::move(wire), {}} {
-  ++process().counters.continuations;
-}
-
-Continuation::Continuation(StagedPointer collective)
-    : kind(Kind::kCollective), staged(std::move(collective)) {}
-
-void* Continuation::operator new(std::size_t bytes) {
-  ContinuationMemory& memory = continuation_memory();
-  const std::lock_guard lock(memory.mutex);
-  return memory.pool.allocate(bytes, alignof(Continuation));
-}
-
-void Continuation::operator delete(void* continuation, std::size_t bytes) {
-  ContinuationMemory& memory = continuation_memory();
-  const std::lock_guard lock(memory.mutex);
-  memory.pool.deallocate(continuation, bytes, alignof(Continuation));
-}
-
-ContinuationPointer make_receive_continuation(ReceiveSpace space, const Destination& destination) {
-  auto continuation = std::make_unique<Continuation>(Continuation::Kind::kReceive, Lease());
-  continuation->space = std::move(space);
-  continuation->destination = destination;
-  continuation->destination.errors = error_target(destination.comm);
-  // Needed where only the MPI can unpack it.
-  const bool knows_bytes = destination.dense || destination.on_device || destination.bytes.map;
-  continuation->owns_type = !knows_bytes && is_derived(destination.type);
-  if (continuation->owns_type) real().Type_dup(destination.type, &continuation->destination.type);
-  return continuation;
-}
-
-Continuation::~Continuation() {
-  if (copy != nullptr) tw_copy_finish(copy);
-  if (owns_type) real().Type_free(&destination.type);
-}
-
-int finish(Continuation& continuation, MPI_Status& status, int error) {
-  if (continuation.kind == Continuation::Kind::kSend) return error;
-  if (continuation.delivered) {
-    status = continuation.status;
-    return continuation.error;
-  }
-  if (continuation.kind == Continuation::Kind::kCollective) {
-    return error == MPI_SUCCESS ? continuation.staged->finish() : error;
-  }
-  const int outcome = deliver(continuation.destination, continuation.space, status, error,
-                              std::exchange(continuation.copy, nullptr));
-  if (continuation.early) continuation.early->received(wire_bytes_of(status));
-  return outcome;
-}
-
-void begin_delivery(Continuation& continuation, const MPI_Status& status, int error) {
-  if (continuation.kind != Continuation::Kind::kReceive || continuation.delivered ||
-      continuation.copy != nullptr)
-    return;
-  if (error == MPI_SUCCESS)
-    continuation.copy = begin_copy(continuation.destination, continuation.space.wire, status);
-}
-
-bool is_complete(MPI_Request request) {
-  int done = 0;
-  real().Request_get_status(request, &done, MPI_STATUS_IGNORE);
-  return done != 0;
-}
-
-namespace {
 
 // Under the lock.
 void put(Table& all, MPI_Request request, ContinuationPointer continuation) {
@@ -211,32 +130,75 @@ void end_late(LateCall& call) {
   all.late_calls.end(call);
 }
 
-void deliver_if_complete(MPI_Request request, const EarlyMessage& early) {
-  Table& all = table();
-  ++g_looks;
-  ++g_looked_at;
-  ++own_looked_at;
-  // It counts meanwhile, or who completes the request would not wait for it.
-  std::unique_lock lock(all.mutex);
-  ContinuationPointer continuation =
-      find_and_take(all, request, nullptr,
-                    [&](const Continuation& found) { return found.early.get() == &early; });
-  if (continuation) {
-    lock.unlock();
-    int done = 0;
-    MPI_Status status{};
-    const int error = real().Request_get_status(request, &done, &status);
-    if (done && !continuation->delivered) {
-      continuation->error = finish(*continuation, status, error);
-      continuation->status = status;
-      continuation->delivered = true;
+namespace {
+
+// The look at the continuation of a message that was probed. It counts meanwhile, or who completes
+// the request would not wait for it.
+class Look final : UnderWay {
+ public:
+  Look(MPI_Request request, const EarlyMessage& early) : request_(request) {
+    ++g_looks;
+    ++g_looked_at;
+    ++own_looked_at;
+    Table& all = table();
+    {
+      const std::lock_guard lock(all.mutex);
+      continuation_ = find_and_take(
+          all, request, nullptr, [&](const Continuation& is) { return is.early.get() == &early; });
     }
-    lock.lock();
-    put(all, request, std::move(continuation));
+    begin();
   }
-  lock.unlock();
-  --own_looked_at;
-  --g_looked_at;
+  ~Look() { finish(); }
+
+  bool has_any() const { return continuation_ != nullptr; }
+  ContinuationPointer take() { return std::move(continuation_); }
+  void give(ContinuationPointer continuation) {
+    if (counts_) {
+      continuation_ = std::move(continuation);
+    } else {
+      const std::lock_guard lock(table().mutex);
+      put(table(), request_, std::move(continuation));
+    }
+  }
+  void finish() {
+    end();
+    if (!std::exchange(counts_, false)) return;
+    if (continuation_) {
+      const std::lock_guard lock(table().mutex);
+      put(table(), request_, std::move(continuation_));
+    }
+    --own_looked_at;
+    --g_looked_at;
+  }
+
+ private:
+  void before_handler(int) override { finish(); }
+  MPI_Request request_;
+  ContinuationPointer continuation_;
+  bool counts_ = true;
+};
+
+}  // namespace
+
+void deliver_if_complete(MPI_Request request, const EarlyMessage& early) {
+  Look look(request, early);
+  if (!look.has_any()) return;
+  int done = 0;
+  MPI_Status status{};
+  const int error = real().Request_get_status(request, &done, &status);
+  // Out of reach of error handlers that run meanwhile.
+  ContinuationPointer continuation = look.take();
+  if (!continuation) return;
+  Settled outcome;
+  if (done && !continuation->delivered) {
+    outcome = settle(*continuation, status, error);
+    continuation->error = outcome.error;
+    continuation->status = status;
+    continuation->delivered = true;
+  }
+  look.give(std::move(continuation));
+  look.finish();
+  outcome.raise();
 }
 
 }  // namespace thinwire::mpi

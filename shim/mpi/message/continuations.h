@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "shim/mpi/message/error_target.h"
 #include "shim/mpi/message/handle_filter.h"
 #include "shim/mpi/message/late_calls.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/mpi_abi.h"
+#include "shim/mpi/native/under_way.h"
 #include "shim/mpi/state/in_place.h"
 #include "shim/mpi/state/pool.h"
 
@@ -51,8 +53,8 @@ class Staged {
   Staged(const Staged&) = delete;
   Staged& operator=(const Staged&) = delete;
 
-  // Returns what went wrong, raised.
-  virtual int finish() = 0;
+  // Returns what went wrong, not raised.
+  virtual Settled finish() = 0;
 
   // False: MPI_Request_free is the MPI's to judge.
   virtual bool may_be_freed() const { return true; }
@@ -93,12 +95,12 @@ using ContinuationPointer = std::unique_ptr<Continuation>;
 ContinuationPointer make_receive_continuation(ReceiveSpace space, const Destination& destination);
 
 // Finishes a completed operation: a received message is decoded or copied to the user, `status`
-// then says what a raw message's would. `error` is the operation's own; returns it, or what went
-// wrong here, raised on the communicator's error handler.
-int finish(Continuation& continuation, MPI_Status& status, int error);
+// then says what a raw message's would. `error` is the operation's own, which the MPI has raised;
+// returns it, or what went wrong here, which the caller raises once it holds nothing.
+Settled settle(Continuation& continuation, MPI_Status& status, int error);
 
 // Begins what of a completed receive can run while others are waited for: the copy of a raw message
-// to GPU memory. `finish` completes it.
+// to GPU memory. `settle` completes it.
 void begin_delivery(Continuation& continuation, const MPI_Status& status, int error);
 
 // Whether it is complete. An MPI may give all operations that complete at once one and the same
@@ -121,6 +123,30 @@ extern HandleFilter continued_requests;
 // messages that were probed, and copies to GPU memory overlap.
 extern std::atomic<std::uint64_t> live_taken_before;
 
+// A continuation that is out of the table while the MPI is asked about its request.
+class HeldContinuation final : UnderWay {
+ public:
+  explicit HeldContinuation(MPI_Request request)
+      : request_(request), continuation_(take_continuation(request)) {
+    begin();
+  }
+  ~HeldContinuation() { put_back(); }
+
+  bool has_any() const { return continuation_ != nullptr; }
+
+  // Afterwards the caller's. Nothing: it is back in the table, as an error handler ran.
+  ContinuationPointer take() { return std::move(continuation_); }
+
+ private:
+  void put_back() {
+    end();
+    if (continuation_) put_continuation(request_, std::move(continuation_));
+  }
+  void before_handler(int) override { put_back(); }
+  MPI_Request request_;
+  ContinuationPointer continuation_;
+};
+
 // Delivers the message of a pending receive if it is here, without completing the request. Nothing
 // happens where `request` is not that of `early`.
 void deliver_if_complete(MPI_Request request, const EarlyMessage& early);
@@ -130,7 +156,7 @@ void deliver_if_complete(MPI_Request request, const EarlyMessage& early);
 // any more. It is completed here, by the receives, probes and completion calls that follow;
 // keeping one calls no MPI.
 void keep_orphan(MPI_Request request, ContinuationPointer continuation);
-void adopt_orphan(MPI_Request request, ContinuationPointer continuation);
+ContinuationPointer reclaim_orphan(MPI_Request request);  // none: it has been completed
 extern std::atomic<std::uint64_t> live_orphans;
 void complete_orphans();
 inline void progress_orphans() {

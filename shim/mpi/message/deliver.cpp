@@ -8,7 +8,6 @@
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/message/length.h"
 #include "shim/mpi/native/datatypes.h"
-#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 
@@ -163,7 +162,7 @@ int move_from_scratch(const Destination& destination, ReceiveSpace& space, std::
   return outcome;
 }
 
-// As deliver(), without raising anything.
+// As deliver(), which gives up what is left.
 int place(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
           tw_copy* begun) {
   if (is_cancelled(status)) return error;
@@ -215,11 +214,9 @@ InPlace::Reservation reserve_bytes(const Destination& destination) {
 int deliver(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
             tw_copy* begun) {
   const int outcome = place(destination, space, status, error, begun);
-  // Before an error handler, which may receive into the same buffer.
   space.reservation.end();
   space.wire = Lease();
-  if (outcome == error) return error;
-  return raise(destination.errors ? destination.errors->comm() : destination.comm, outcome);
+  return outcome;
 }
 
 tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI_Status& status) {

@@ -21,8 +21,8 @@ InPlace::Reservation reserve_bytes(const Destination& destination);
 // Decodes or copies the received message from where it landed to its destination; a raw message
 // that arrived there stays as it is. The reservation and the scratch are given up. `status` is the
 // MPI's and is corrected to raw sizes; `error` is the receive's own, which the MPI has raised.
-// Returns it, or what went wrong here, raised on the communicator's error handler: MPI_ERR_TRUNCATE
-// where the raw message does not fit, MPI_ERR_OTHER (logged) for a damaged one. `begun` is what
+// Returns it, or what went wrong here, for the caller to raise: MPI_ERR_TRUNCATE where the raw
+// message does not fit, MPI_ERR_OTHER (logged) for a damaged one. `begun` is what
 // begin_copy() returned for this message, if it was called.
 int deliver(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
             tw_copy* begun = nullptr);

@@ -11,6 +11,7 @@
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/immortal.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/native/under_way.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
@@ -116,17 +117,43 @@ void EarlyMessage::received(std::uint64_t raw_bytes) {
   if (!raw_bytes_) raw_bytes_ = raw_bytes;
 }
 
+// While a call of the MPI's is about it. Whoever else wants it waits.
+class EarlyMessage::Busy final : UnderWay {
+ public:
+  // Under the lock, which it lets go.
+  Busy(EarlyMessage& of, std::unique_lock<std::mutex>& lock) : of_(of), before_(of.state_) {
+    of_.state_ = State::kBusy;
+    lock.unlock();
+    begin();
+  }
+  // False: an error handler ran, and it is what it was.
+  bool end_under(std::unique_lock<std::mutex>& lock) {
+    end();
+    lock.lock();
+    return !is_over_;
+  }
+
+ private:
+  void before_handler(int) override {
+    const std::lock_guard lock(of_.mutex_);
+    of_.state_ = before_;
+    is_over_ = true;
+  }
+  EarlyMessage& of_;
+  const State before_;
+  bool is_over_ = false;
+};
+
 // Starts to receive it into scratch.
 bool EarlyMessage::begin(std::unique_lock<std::mutex>& lock) {
-  state_ = State::kBusy;
-  lock.unlock();
+  Busy busy(*this, lock);
   Lease wire = process().pool.acquire(wire_bytes_);
   const ByteCount as(wire_bytes_);
   MPI_Request request = MPI_REQUEST_NULL;
   const bool begun =
       wire && real().Imrecv(wire.data(), as.count(), as.type(), &handle_, &request) == MPI_SUCCESS;
   if (begun) ++process().counters.received_ahead;
-  lock.lock();
+  if (!busy.end_under(lock)) return false;
   state_ = begun ? State::kInScratch : State::kMatched;
   wire_ = std::move(wire);
   request_ = request;
@@ -134,9 +161,8 @@ bool EarlyMessage::begin(std::unique_lock<std::mutex>& lock) {
 }
 
 void EarlyMessage::look_at_scratch(std::unique_lock<std::mutex>& lock) {
-  state_ = State::kBusy;
   const MPI_Request request = request_;
-  lock.unlock();
+  Busy busy(*this, lock);
   int done = 0;
   MPI_Status status;
   const int error = real().Request_get_status(request, &done, &status);
@@ -146,7 +172,7 @@ void EarlyMessage::look_at_scratch(std::unique_lock<std::mutex>& lock) {
       examine(wire_.data(), wire_bytes_, &raw_bytes) == Kind::kRaw) {
     ++process().counters.raw_received_ahead;
   }
-  lock.lock();
+  if (!busy.end_under(lock)) return;
   state_ = State::kInScratch;
   if (here) raw_bytes_ = raw_bytes;
 }

@@ -47,6 +47,7 @@ class EarlyMessage : public std::enable_shared_from_this<EarlyMessage> {
 
  private:
   enum class State { kMatched, kBusy, kInScratch, kTaken, kPending };
+  class Busy;
   bool begin(std::unique_lock<std::mutex>& lock);
   void look_at_scratch(std::unique_lock<std::mutex>& lock);
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "shim/mpi/choose/peers.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/world.h"
 
@@ -30,6 +31,10 @@ ErrorTargetPointer error_target(MPI_Comm comm) {
   const std::lock_guard lock(facts.mutex);
   if (!facts.errors) facts.errors = std::make_shared<ErrorTarget>(comm);
   return facts.errors;
+}
+
+int Settled::raise() const {
+  return target == nullptr ? error : mpi::raise(target->comm(), error);
 }
 
 void forget_communicator(MPI_Comm comm) {

@@ -31,6 +31,16 @@ using ErrorTargetPointer = std::shared_ptr<ErrorTarget>;
 // The target at which the communicator's pending receives raise their errors.
 ErrorTargetPointer error_target(MPI_Comm comm);
 
+// The end of an operation, whose error may still have to be raised. It is raised last: an error
+// handler may leave the call by a jump, which runs no destructor.
+struct Settled {
+  int error = MPI_SUCCESS;
+  ErrorTargetPointer target;  // where to raise it; none: the MPI has, or there is nothing to raise
+
+  // Returns the error.
+  int raise() const;
+};
+
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`. Errors of its pending
 // receives are raised on a private communicator from here on.
 void forget_communicator(MPI_Comm comm);

@@ -16,7 +16,7 @@ namespace thinwire::mpi {
 
 // Takes the continuations of those that completed, after the MPI's call, and hands that the user's
 // own arrays. Has the calls that Completion has.
-class LateCompletion {
+class LateCompletion final : UnderWay {
  public:
   template <typename Space>
   LateCompletion(int count, MPI_Request* requests, Space& space)
@@ -29,6 +29,7 @@ class LateCompletion {
   static bool suffices();
 
   bool concerns_shim() const { return true; }
+  void is_told(const Told& told) { told_ = told; }
   MPI_Request* requests() { return stand_ins_.empty() ? user_ : stand_ins_.data(); }
   // The user's own, where they are not ignored.
   MPI_Status* statuses(MPI_Status* users);
@@ -36,9 +37,15 @@ class LateCompletion {
   void begin(int, const MPI_Status&, int) {}
   int complete(int at, MPI_Status& status, int error, MPI_Status* user);
 
+  // After an error: Open MPI frees requests that failed, without a word of all but the first.
+  void drop_vanished();
+
  private:
   LateCompletion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes);
   void find_persistent_ones();
+  void before_handler(int error) override;
+  void bring_up_to_date();
+  bool has_vanished(std::size_t at);
 
   std::pmr::monotonic_buffer_resource memory_;
   const std::size_t count_;
@@ -48,6 +55,11 @@ class LateCompletion {
   std::pmr::vector<MPI_Request> stand_ins_;   // handed to the MPI where some are persistent
   std::pmr::vector<Persistent*> persistent_;  // then, else empty
   std::pmr::vector<int> errors_;
+  std::pmr::vector<MPI_Request> put_back_;  // the stand-ins when an error handler ran
+  std::pmr::vector<Kept> kept_;
+  Told told_;
+  int next_ = 0;  // the number of the next status: those before it are the user's
+  bool is_over_ = false;  // the call is no late one any more
 };
 
 }  // namespace thinwire::mpi

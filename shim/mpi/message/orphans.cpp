@@ -1,4 +1,6 @@
 // Requests that the program has let go of, whose operations go on.
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -9,6 +11,7 @@
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/native/immortal.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/native/under_way.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {
@@ -29,6 +32,16 @@ struct Orphans {
 
 Orphans& orphans_of_process() { return immortal<Orphans>(); }
 
+// There is one.
+Orphan take_last() {
+  Orphans& all = orphans_of_process();
+  const std::lock_guard lock(all.mutex);
+  Orphan last = std::move(all.requests.back());
+  all.requests.pop_back();
+  live_orphans.store(all.requests.size(), std::memory_order_relaxed);
+  return last;
+}
+
 }  // namespace
 
 void keep_orphan(MPI_Request request, ContinuationPointer continuation) {
@@ -38,40 +51,88 @@ void keep_orphan(MPI_Request request, ContinuationPointer continuation) {
   live_orphans.store(all.requests.size(), std::memory_order_relaxed);
 }
 
-void adopt_orphan(MPI_Request request, ContinuationPointer continuation) {
-  keep_orphan(request, std::move(continuation));
-  progress_orphans();
+ContinuationPointer reclaim_orphan(MPI_Request request) {
+  Orphans& all = orphans_of_process();
+  const std::lock_guard lock(all.mutex);
+  const auto found = std::ranges::find(all.requests, request, &Orphan::request);
+  if (found == all.requests.end()) return nullptr;
+  ContinuationPointer continuation = std::move(found->continuation);
+  all.requests.erase(found);
+  live_orphans.store(all.requests.size(), std::memory_order_relaxed);
+  return continuation;
 }
 
-void complete_orphans() {
-  // Out of reach of other threads meanwhile, and without the lock: an error handler may call back.
-  Orphans& all = orphans_of_process();
-  std::vector<Orphan> orphans;
-  {
-    const std::lock_guard lock(all.mutex);
-    orphans.swap(all.requests);
+namespace {
+
+// A look at each orphan, out of reach of other threads meanwhile and without the lock: an error
+// handler may call back.
+class Round final : UnderWay {
+ public:
+  Round() {
+    Orphans& all = orphans_of_process();
+    {
+      const std::lock_guard lock(all.mutex);
+      orphans_.swap(all.requests);
+    }
+    begin();
   }
-  std::erase_if(orphans, [](Orphan& orphan) {
-    int done = 0;
-    MPI_Status status;
-    const int error = real().Test(&orphan.request, &done, &status);
-    if (done) finish(*orphan.continuation, status, error);
-    return done != 0;
-  });
-  const std::lock_guard lock(all.mutex);
-  std::move(orphans.begin(), orphans.end(), std::back_inserter(all.requests));
-  live_orphans.store(all.requests.size(), std::memory_order_relaxed);
+  ~Round() {
+    end();
+    give_back();
+  }
+
+  void run() {
+    while (at_ < orphans_.size()) {
+      int done = 0;
+      const int error = real().Test(&orphans_[at_].request, &done, &status_);
+      // A handler that ran has seen to it.
+      if (orphans_.empty()) return;
+      if (done) {
+        complete(error).raise();
+      } else {
+        ++at_;
+      }
+    }
+  }
+
+ private:
+  // The one at hand.
+  Settled complete(int error) {
+    const ContinuationPointer continuation = std::move(orphans_[at_].continuation);
+    orphans_.erase(orphans_.begin() + static_cast<std::ptrdiff_t>(at_));
+    return settle(*continuation, status_, error);
+  }
+
+  void before_handler(int error) override {
+    // The MPI has completed it with that error.
+    if (at_ < orphans_.size() && orphans_[at_].request == MPI_REQUEST_NULL) complete(error);
+    give_back();
+  }
+
+  void give_back() {
+    Orphans& all = orphans_of_process();
+    const std::lock_guard lock(all.mutex);
+    std::move(orphans_.begin(), orphans_.end(), std::back_inserter(all.requests));
+    live_orphans.store(all.requests.size(), std::memory_order_relaxed);
+    std::vector<Orphan>().swap(orphans_);
+  }
+
+  std::vector<Orphan> orphans_;
+  std::size_t at_ = 0;
+  MPI_Status status_{};
+};
+
+}  // namespace
+
+void complete_orphans() {
+  // Their errors would run a handler within another's call.
+  if (!is_putting_in_order()) Round().run();
 }
 
 void drain_orphans() {
-  Orphans& all = orphans_of_process();
-  std::vector<Orphan> orphans;
-  {
-    const std::lock_guard lock(all.mutex);
-    orphans.swap(all.requests);
-    live_orphans.store(0, std::memory_order_relaxed);
-  }
-  for (Orphan& orphan : orphans) {
+  // One by one: an error handler may leave by a jump.
+  while (live_orphans.load(std::memory_order_relaxed) != 0) {
+    Orphan orphan = take_last();
     MPI_Status status;
     if (!is_complete(orphan.request) && orphan.continuation->kind == Continuation::Kind::kReceive) {
       // Waiting might be in vain, and without the receive its sender would wait for ever. It is the
@@ -81,7 +142,9 @@ void drain_orphans() {
       continue;
     }
     const int error = real().Wait(&orphan.request, &status);
-    finish(*orphan.continuation, status, error);
+    const Settled outcome = settle(*orphan.continuation, status, error);
+    orphan.continuation.reset();
+    outcome.raise();
   }
 }
 

@@ -27,7 +27,7 @@ PersistentTable& persistent_table() { return immortal<PersistentTable>(); }
 int Persistent::free_active() {
   if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
   if (ContinuationPointer continuation = take_continuation(active)) {
-    adopt_orphan(active, std::move(continuation));
+    keep_orphan(active, std::move(continuation));
     return MPI_SUCCESS;
   }
   return real().Request_free(&active);

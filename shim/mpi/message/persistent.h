@@ -22,7 +22,8 @@ class Persistent {
   // Starts the operation; its request is in `active`. Returns what went wrong, raised.
   virtual int start() = 0;
 
-  // The program has freed the token: the operation goes on, and nobody will ask for its end.
+  // The program has freed the token: the operation goes on, and nobody will ask for its end. Makes
+  // no progress on orphans, which may raise errors.
   virtual int free_active();
 
   // The request of the operation that was started last; MPI_REQUEST_NULL when inactive.

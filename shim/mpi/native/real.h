@@ -37,6 +37,7 @@
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
   X(Type_set_attr) X(Type_delete_attr) X(Get_count) X(Get_elements) X(Get_elements_x)                        \
   X(Status_set_elements_x) X(Test_cancelled) X(Query_thread) X(Initialized) X(Finalized) \
+  X(Comm_create_errhandler) X(Win_create_errhandler) X(File_create_errhandler)           \
   X(Win_call_errhandler) X(File_call_errhandler) X(Grequest_start) X(Grequest_complete)  \
   X(Status_set_cancelled) X(Get_library_version) X(T_pvar_get_num) X(T_pvar_get_info)    \
   X(T_pvar_get_index) X(T_pvar_handle_alloc) X(T_pvar_handle_free) X(T_pvar_read)        \

@@ -2,11 +2,27 @@
 // may leave one by longjmp(), which runs no destructor.
 #pragma once
 
+#include <cstdint>
+
 namespace thinwire::mpi {
 
 // True if the function of the code at `code` still has `local` in its frame on this thread's stack,
 // or if that cannot be told. Walks the stack: some microseconds.
 bool is_on_stack(const void* local, const void* code);
+
+// The stack that the calling function runs on: the thread's own, or a user-level thread's.
+class OwnStack {
+ public:
+  OwnStack();
+
+  // Whether `local` is in a frame of a function that has led here. True if that cannot be told.
+  bool has_caller(const void* local) const;
+
+ private:
+  bool thread_has(std::uintptr_t address) const { return first_ <= address && address < end_; }
+  std::uintptr_t here_;
+  std::uintptr_t first_ = 0, end_ = UINTPTR_MAX;  // of the thread's own, as far as is known
+};
 
 // The outermost call of a kind in a thread, by an object in its frame.
 class OutermostCall {

@@ -1,0 +1,40 @@
+"""Error handlers that leave a call by longjmp(): the program goes on as without the library."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from mpis import ALL, Mpi
+from shim_runs import mpirun
+
+pytestmark = pytest.mark.multiproc
+
+FORCED = {"THINWIRE_CODEC": "lossless", "THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+SETTINGS = {"by default": {}, "forced": FORCED}
+MODES = ["plain", "persistent", "freed", "single", "threads"]
+
+
+@cache
+def natively(mpi: Mpi, mode: str) -> list[str] | None:
+    """What the program says by itself; nothing where its MPI cannot be left so. Open MPI 4.1 starts
+    no persistent request that has failed; MPICH holds a lock while a handler runs if there are
+    threads."""
+    done = mpirun(2, [mpi.programs / "shim_left_by_jump", mode], mpi=mpi)
+    return sorted(done.output.splitlines()) if done.code == 0 else None
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_calls_left_by_a_jump(mpi: Mpi, mode: str, settings: str, tmp_path: Path) -> None:
+    wanted = natively(mpi, mode)
+    if wanted is None and (mode == "threads" or settings == "by default"):
+        pytest.skip("this MPI cannot be left so")
+    program = [mpi.programs / "shim_left_by_jump", mode]
+    done = mpirun(2, program, mpi.production, SETTINGS[settings], tmp_path / "report", mpi=mpi)
+    done.all_right(2)
+    if wanted is not None:
+        assert sorted(done.output.splitlines()) == wanted
+    assert not [line for line in done.thinwire_lines() if "MPI_Finalize" in line], done.errors
+    assert done.report is not None
+    assert settings == "by default" or done.report["compressed_messages"] > 0, done.report
