@@ -75,7 +75,7 @@ static int holds(const float* from, int count, int seed, int shrinks) {
 
 static int length_of(int at) { return at == kBad ? kLong : kRoom - 100 * at; }
 
-static const char* const kWays[] = {"Wait",    "Test",    "Waitall",  "Testall", "Waitany",
+static const char* const kWays[] = {"Wait",    "Test",     "Waitall",  "Testall", "Waitany",
                                     "Testany", "Waitsome", "Testsome", "look"};
 enum { kWayCount = sizeof kWays / sizeof *kWays };
 
@@ -108,13 +108,26 @@ static void complete(int way, MPI_Request* requests, MPI_Status* statuses) {
     flag = 1;
     left = 0;
     switch (way) {
-      case 2: left = LEFT(MPI_Waitall(kMessages, requests, statuses)); break;
-      case 3: left = LEFT(MPI_Testall(kMessages, requests, (int*)&flag, statuses)); break;
-      case 4: left = LEFT(MPI_Waitany(kMessages, requests, &index, &statuses[0])); break;
-      case 5: left = LEFT(MPI_Testany(kMessages, requests, &index, (int*)&flag, &statuses[0])); break;
-      case 6: left = LEFT(MPI_Waitsome(kMessages, requests, &done, indices, of_some)); break;
-      case 7: left = LEFT(MPI_Testsome(kMessages, requests, &done, indices, of_some)); break;
-      default: break;
+      case 2:
+        left = LEFT(MPI_Waitall(kMessages, requests, statuses));
+        break;
+      case 3:
+        left = LEFT(MPI_Testall(kMessages, requests, (int*)&flag, statuses));
+        break;
+      case 4:
+        left = LEFT(MPI_Waitany(kMessages, requests, &index, &statuses[0]));
+        break;
+      case 5:
+        left = LEFT(MPI_Testany(kMessages, requests, &index, (int*)&flag, &statuses[0]));
+        break;
+      case 6:
+        left = LEFT(MPI_Waitsome(kMessages, requests, &done, indices, of_some));
+        break;
+      case 7:
+        left = LEFT(MPI_Testsome(kMessages, requests, &done, indices, of_some));
+        break;
+      default:
+        break;
     }
     if (left || !flag) continue;
     if (way <= 3) return;
@@ -189,12 +202,13 @@ static void receive_all(Side* side, int way, int seed, int shrinks) {
   for (int at = 0; at < kMessages; ++at) {
     handles[at] = requests[at] == MPI_REQUEST_NULL ? '-' : '+';
     if (way <= 1 && at != kBad) MPI_Get_count(&statuses[at], MPI_FLOAT, &counts[at]);
-    if (at != kBad) EXPECT(holds(side->buffers[at], length_of(at), seed + at, shrinks || at % 2 == 0));
+    if (at != kBad)
+      EXPECT(holds(side->buffers[at], length_of(at), seed + at, shrinks || at % 2 == 0));
     if (persistent) MPI_Request_free(&requests[at]);
   }
   if (!side->says) return;
-  printf("%s %s %s: handles %s, counts %d %d %d", side->mode, kWays[way],
-         shrinks ? "frame" : "raw", handles, counts[0], counts[2], counts[3]);
+  printf("%s %s %s: handles %s, counts %d %d %d", side->mode, kWays[way], shrinks ? "frame" : "raw",
+         handles, counts[0], counts[2], counts[3]);
   // MPICH raises the error of some ways more than once.
   printf("%s\n", !freed && jumps != 0 ? ", left" : "");
 }

@@ -14,9 +14,9 @@
 namespace thinwire::mpi {
 namespace {
 
-class Call final : UnderWay {
+class Held final : UnderWay {
  public:
-  explicit Call(int& times) : times_(times) { begin(); }
+  explicit Held(int& times) : times_(times) { begin(); }
   using UnderWay::end;
 
  private:
@@ -29,9 +29,9 @@ class Call final : UnderWay {
 
 TEST(UnderWayTest, EachIsPutInOrderOnce) {
   int outer = 0, inner = 0;
-  const Call first(outer);
+  const Held first(outer);
   {
-    const Call second(inner);
+    const Held second(inner);
     put_in_order(3);
     put_in_order(5);
   }
@@ -42,26 +42,26 @@ TEST(UnderWayTest, EachIsPutInOrderOnce) {
 
 TEST(UnderWayTest, OneThatHasEndedIsLeftAlone) {
   int first_times = 0, second_times = 0;
-  Call first(first_times);
-  Call second(second_times);
+  Held first(first_times);
+  Held second(second_times);
   first.end();
   put_in_order(1);
   EXPECT_EQ(first_times, 0);
   EXPECT_EQ(second_times, 1);
 }
 
-std::jmp_buf g_before;
+std::jmp_buf g_before_jump;
 
-[[gnu::noinline]] void be_left(int& times) {
-  const Call call(times);
+[[gnu::noinline]] void leave_held(int& times) {
+  const Held call(times);
   put_in_order(1);
-  std::longjmp(g_before, 1);
+  std::longjmp(g_before_jump, 1);
 }
 
 TEST(UnderWayTest, NothingThatWasLeftIsTouched) {
   static int times = 0, after = 0;
-  if (setjmp(g_before) == 0) be_left(times);
-  const Call next(after);
+  if (setjmp(g_before_jump) == 0) leave_held(times);
+  const Held next(after);
   put_in_order(1);
   EXPECT_EQ(times, 1);
   EXPECT_EQ(after, 1);
@@ -69,7 +69,7 @@ TEST(UnderWayTest, NothingThatWasLeftIsTouched) {
 
 TEST(UnderWayTest, OtherThreadsAreLeftAlone) {
   int times = 0;
-  const Call call(times);
+  const Held call(times);
   std::thread([] { put_in_order(1); }).join();
   EXPECT_EQ(times, 0);
 }
@@ -83,7 +83,7 @@ struct Fibre {
 Fibre g_fibre;
 
 void wait_in_a_call() {
-  const Call call(g_fibre.times);
+  const Held call(g_fibre.times);
   swapcontext(&g_fibre.own, &g_fibre.main);
   put_in_order(1);
   EXPECT_EQ(g_fibre.beside, 0);
@@ -99,7 +99,7 @@ TEST(UnderWayTest, CallsOnAnotherStackAreLeftAlone) {
   put_in_order(1);
   EXPECT_EQ(g_fibre.times, 0);
   {
-    const Call beside(g_fibre.beside);
+    const Held beside(g_fibre.beside);
     swapcontext(&g_fibre.main, &g_fibre.own);
   }
   EXPECT_EQ(g_fibre.times, 1);

@@ -33,7 +33,7 @@ class Ending final : UnderWay {
   void leave();
   MPI_Comm comm_;
   bool is_known_ = true;  // to of()
-  Ending* outer_;  // a callback may free another communicator
+  Ending* outer_;         // a callback may free another communicator
 };
 
 }  // namespace thinwire::mpi

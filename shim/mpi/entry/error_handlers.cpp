@@ -62,11 +62,11 @@ class Handlers {
 
 }  // namespace
 
-#define THINWIRE_CREATE_HANDLER(Kind)                                                            \
-  extern "C" int MPI_##Kind##_create_errhandler(MPI_##Kind##_errhandler_function* function,      \
-                                                MPI_Errhandler* handler) {                       \
-    return real().Kind##_create_errhandler(Handlers<MPI_##Kind>::stand_in(function), handler);   \
-  }                                                                                              \
+#define THINWIRE_CREATE_HANDLER(Kind)                                                          \
+  extern "C" int MPI_##Kind##_create_errhandler(MPI_##Kind##_errhandler_function* function,    \
+                                                MPI_Errhandler* handler) {                     \
+    return real().Kind##_create_errhandler(Handlers<MPI_##Kind>::stand_in(function), handler); \
+  }                                                                                            \
   THINWIRE_ALSO_PMPI(Kind##_create_errhandler)
 
 THINWIRE_CREATE_HANDLER(Comm);

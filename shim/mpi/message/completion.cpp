@@ -116,8 +116,8 @@ void Completion::before_handler(int error) {
       continue;
     }
     const int order = told_.order_of(at, entries_.size());
-    kept_.push_back({at, settle_early(std::move(entry.continuation), told_, order,
-                                      error_of(order, error))});
+    kept_.push_back(
+        {at, settle_early(std::move(entry.continuation), told_, order, error_of(order, error))});
   }
   bring_up_to_date();
   put_back_ = native_;

@@ -14,8 +14,9 @@
 namespace thinwire::mpi {
 namespace {
 
-// Apart from the table of continuations, under whose lock one may end. One pool for all threads: programs
-// start threads for a moment's work, and a thread's own pool would cost more than the lock.
+// Apart from the table of continuations, under whose lock one may end. One pool for all threads:
+// programs start threads for a moment's work, and a thread's own pool would cost more than the
+// lock.
 struct ContinuationMemory {
   std::mutex mutex;
   std::pmr::unsynchronized_pool_resource pool{&process().system};

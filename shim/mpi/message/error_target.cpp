@@ -33,9 +33,7 @@ ErrorTargetPointer error_target(MPI_Comm comm) {
   return facts.errors;
 }
 
-int Settled::raise() const {
-  return target == nullptr ? error : mpi::raise(target->comm(), error);
-}
+int Settled::raise() const { return target == nullptr ? error : mpi::raise(target->comm(), error); }
 
 void forget_communicator(MPI_Comm comm) {
   CommFacts* facts = known_facts(comm);

@@ -58,7 +58,7 @@ class LateCompletion final : UnderWay {
   std::pmr::vector<MPI_Request> put_back_;  // the stand-ins when an error handler ran
   std::pmr::vector<Kept> kept_;
   Told told_;
-  int next_ = 0;  // the number of the next status: those before it are the user's
+  int next_ = 0;          // the number of the next status: those before it are the user's
   bool is_over_ = false;  // the call is no late one any more
 };
 
