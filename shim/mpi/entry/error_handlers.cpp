@@ -32,7 +32,7 @@ class Handlers {
     for (std::size_t at = 0; at < kMost; ++at) {
       // Places are never free again: the MPI may keep a handler that the program has freed.
       if (programs_[at] == nullptr) programs_[at] = function;
-      if (programs_[at] == function) return kOwn[at];
+      if (programs_[at] == function) return kHandlers[at];
     }
     return function;
   }
@@ -57,7 +57,7 @@ class Handlers {
   }
 
   inline static constinit std::array<std::atomic<Function*>, kMost> programs_{};
-  static constexpr std::array<Function*, kMost> kOwn = all(std::make_index_sequence<kMost>());
+  static constexpr std::array<Function*, kMost> kHandlers = all(std::make_index_sequence<kMost>());
 };
 
 }  // namespace
