@@ -32,6 +32,8 @@ def seen(output: str) -> list[str]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_calls_left_by_a_jump(mpi: Mpi, mode: str, settings: str, tmp_path: Path) -> None:
+    if mpi.abi == "abi" and settings == "forced":
+        pytest.skip("MPICH's standard ABI hands requests back after the handler")
     wanted = natively(mpi, mode)
     if wanted is None and (mode == "threads" or settings == "by default"):
         pytest.skip("this MPI cannot be left so")

@@ -87,8 +87,9 @@ class Round final : UnderWay {
       const int error = real().Test(&orphans_[at_].request, &done, &status_);
       // A handler that ran has seen to it.
       if (orphans_.empty()) return;
+      // Nobody waits for it: as natively, its error is raised in no other call.
       if (done) {
-        complete(error).raise();
+        complete(error);
       } else {
         ++at_;
       }
@@ -97,10 +98,10 @@ class Round final : UnderWay {
 
  private:
   // The one at hand.
-  Settled complete(int error) {
+  void complete(int error) {
     const ContinuationPointer continuation = std::move(orphans_[at_].continuation);
     orphans_.erase(orphans_.begin() + static_cast<std::ptrdiff_t>(at_));
-    return settle(*continuation, status_, error);
+    settle(*continuation, status_, error);
   }
 
   void before_handler(int error) override {
@@ -142,9 +143,7 @@ void drain_orphans() {
       continue;
     }
     const int error = real().Wait(&orphan.request, &status);
-    const Settled outcome = settle(*orphan.continuation, status, error);
-    orphan.continuation.reset();
-    outcome.raise();
+    settle(*orphan.continuation, status, error);
   }
 }
 
