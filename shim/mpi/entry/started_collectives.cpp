@@ -55,4 +55,5 @@
 #include "shim/mpi/entry/for_int_counts.h"
 #include "shim/mpi/entry/started_collectives.inc"
 #include "shim/mpi/entry/for_large_counts.h"
+#include "shim/mpi/entry/started_collectives.inc"
 // clang-format on
