@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 
 LEFT_ALONE = {
     "a barrier: it carries no data": r"Ibarrier|Barrier_init",
-    "one-sided: no user buffer": r"Win_(?!create(_c|_dynamic)?$|allocate|attach$)\w+",
-    "files: no user buffer": r"File_(?!open$|i?(read|write))\w+|File_\w+_end"
+    "one-sided: no user buffer": r"Win_(?!create(_c|_dynamic|_errhandler)?$|allocate|attach$)\w+",
+    "files: no user buffer": r"File_(?!open$|create_errhandler$|i?(read|write))\w+|File_\w+_end"
     r"|Register_datarep(_c)?|CONVERSION_FN_NULL(_C)?",
     "buffered sends go raw": r"(Comm_|Session_)?[Bb]uffer_(attach|detach|flush|iflush)(_c)?"
     r"|(Comm|Session)_(attach|detach|flush|iflush)_buffer(_c)?",
@@ -31,7 +31,7 @@ LEFT_ALONE = {
     "requests that the program completes itself": r"Grequest_(start|complete)",
     "handles between languages": r"(Request|Message)_(c2f|f2c|toint|fromint)",
     "objects": r"Type_(?!free$)\w+|(Group|Info|Op|Errhandler|Keyval)_\w+|Attr_(delete|put)"
-    r"|Comm_(?!free$|disconnect$|set_name$|spawn|i?dup|split|create(_from)?(_group)?$|accept|connect"
+    r"|Comm_(?!free$|disconnect$|set_name$|spawn|i?dup|split|create(_from)?(_group|_errhandler)?$|accept|connect"
     r"|join|get_attr$|\w+_buffer)\w+|Session_(?!init$|finalize$|\w+_buffer)\w+",
     "topologies": r"(Cart|Graph|Dist_graph)_(?!create|sub$)\w+|(Cartdim|Graphdims|Topo|Dims)_\w+",
     "errors": r"(Remove_)?(e|E)rror_(class|code|string)|Add_error_(class|code|string)|Abort",
