@@ -174,17 +174,17 @@ std::uint64_t MessageKind::pause() const {
   const double faster = times_.deviations_faster(), slower = times_.part_slower(codes_);
   if (!codes_ && faster > kPromising) return std::bit_ceil(round_.steps());
   if (rounds_ == 1 && !codes_) return kSecond;
+  const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
+  if (codes_ && round_.lag > 0) return pause_coded(round_.lag, doublings);
   const auto paid_by = [slower](const MessageRound& next) {
     const double pause = kPartOfTime / 2 * static_cast<double>(next.steps()) * slower;
     return static_cast<std::uint64_t>(std::min(pause, kLongestPause));
   };
   std::uint64_t steps = paid_by(round_at(position_ + paid_by(round_at(position_))));
-  const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
   if (codes_ && faster < kCertain) steps = std::min(steps, kConfirms << doublings);
   if (!codes_ && is_timed() && faster > -kDoubtful)
     steps = std::min(steps, kRoundGrid << doublings);
   if (!is_timed()) steps = kRoundGrid << std::min(rounds_, kMostConfirmed);
-  if (codes_ && round_.lag > 0) return pause_coded(round_.lag, doublings);
   const std::uint64_t least = std::max(kRoundGrid, 4 * round_.steps() - 16);
   return std::bit_ceil(std::max(steps, least));
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/hash.h"
 #include "costs/costs.h"
 
 namespace thinwire::costs {
@@ -59,12 +60,6 @@ std::string read_machine() {
   std::string text = processor() + ", " + std::to_string(online) + " processors, " + gpus();
   for (char& each : text) each = each >= ' ' && each <= '~' ? each : '?';
   return text.substr(0, 400);
-}
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t sum = 0xCBF29CE484222325U;
-  for (const char byte : text) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-  return sum;
 }
 
 // The folder of the XDG's rules: an absolute path, else it counts as not set.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/hash.h"
 #include "plan/operation.h"
 
 namespace thinwire::policy {
@@ -122,9 +123,7 @@ std::uint64_t Policy::hash() const {
     // A pattern may have any words, but no end of a line.
     for (const std::string& pattern : each.communicators) all += ' ' + pattern + '\n';
   }
-  std::uint64_t sum = 0xCBF29CE484222325U;
-  for (const char byte : all) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-  return sum;
+  return hash_of(all);
 }
 
 RuleSet Policy::rules_of(const std::optional<std::string_view>& name, std::uint64_t ranks) const {

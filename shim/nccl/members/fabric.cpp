@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <utility>
 
+#include "base/hash.h"
 #include "native/cuda.h"
 #include "native/nvml.h"
 #include "native/real.h"
@@ -75,11 +75,6 @@ std::optional<Fabric> fabric_of(int device) {
   return first;
 }
 
-std::uint64_t mixed(std::uint64_t hash, std::span<const unsigned char> bytes) {
-  for (const unsigned char each : bytes) hash = (hash ^ each) * 0x100000001B3U;
-  return hash;
-}
-
 }  // namespace
 
 std::uint64_t domain_of(int device) {
@@ -90,7 +85,7 @@ std::uint64_t domain_of(int device) {
   for (int at = 0; at < 4; ++at) {
     clique[at] = static_cast<unsigned char>(fabric->clique >> 8 * at);
   }
-  return std::max<std::uint64_t>(mixed(mixed(0xCBF29CE484222325U, fabric->cluster), clique), 1);
+  return std::max<std::uint64_t>(hash_of(clique, hash_of(fabric->cluster)), 1);
 }
 
 }  // namespace thinwire::nccl

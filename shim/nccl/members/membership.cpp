@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "base/hash.h"
 #include "choose/timing_round.h"
 #include "members/fabric.h"
 #include "members/host.h"
@@ -104,13 +105,6 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
 
 // Before NCCL says which GPU a communicator has.
 constexpr int kUnknownDevice = -1;
-
-// FNV-1a.
-std::uint64_t hash_of(const std::string& name) {
-  std::uint64_t sum = 0xCBF29CE484222325U;
-  for (const char byte : name) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-  return sum;
-}
 
 // Says whose communicators decide together. If nothing is decided together, each is as if it had
 // all ranks.
