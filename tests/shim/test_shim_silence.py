@@ -39,6 +39,21 @@ def test_many_small_messages_are_worth_the_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("size", "raw"),
+    [
+        ("4096", "8 messages, 0 bytes; of those below the threshold only the number is known"),
+        ("65536", "8 messages, 524288 bytes"),
+    ],
+)
+def test_the_report_tells_bytes_that_it_has_counted(size: str, raw: str) -> None:
+    """65,536 bytes are the threshold, and auto sees no gain on one machine."""
+    settings = {**AUTO, "THINWIRE_REPORT": "1"}
+    done = mpirun(2, [EXCHANGE, size, "4"], PRODUCTION, settings)
+    assert done.code == 0, done.errors
+    assert f"\n  raw         {raw}\n" in done.errors
+
+
+@pytest.mark.parametrize(
     ("settings", "words"),
     [
         (ZFP, ("4096", "5")),

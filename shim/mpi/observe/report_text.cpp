@@ -37,6 +37,22 @@ double signed_seconds(std::uint64_t nanoseconds) {
 }
 
 // Only what was timed raw too is called saved. Nothing of messages if no rate is known.
+std::string raw_as_text(const Totals& totals) {
+  std::ostringstream out;
+  out << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
+      << " bytes";
+  if (totals.raw_by_reason[TW_RAW_BELOW_THRESHOLD] != 0) {
+    out << "; of those below the threshold only the number is known";
+  }
+  out << '\n';
+  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
+    if (totals.raw_by_reason[reason] == 0) continue;
+    out << "              " << totals.raw_by_reason[reason] << ": "
+        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
+  }
+  return out.str();
+}
+
 std::string saved_as_text(const Totals& totals) {
   std::ostringstream out;
   if (totals.collective_saved_nanoseconds != 0) {
@@ -160,15 +176,8 @@ std::string as_text(const Totals& totals, const std::string& whose) {
   out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec()) << '\n'
       << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
       << " bytes sent as " << totals.wire_bytes << ", ratio " << ratio << '\n'
-      << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
-      << " bytes, not counting those below the threshold\n";
-  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
-    if (totals.raw_by_reason[reason] == 0) continue;
-    out << "              " << totals.raw_by_reason[reason] << ": "
-        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
-  }
-  out << "  decoded     " << totals.decoded_messages << " messages, " << totals.damaged_messages
-      << " damaged\n"
+      << raw_as_text(totals) << "  decoded     " << totals.decoded_messages << " messages, "
+      << totals.damaged_messages << " damaged\n"
       << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
       << saved_as_text(totals) << "  receives    " << totals.receives_in_place
