@@ -52,6 +52,7 @@ OF_PAGES = {
         "docs/guide/nccl",
         "docs/guide/policy",
         "docs/guide/pytorch",
+        "docs/guide/jax",
         "docs/guide/dask",
         "docs/guide/explain",
         "docs/guide/simulate",
