@@ -12,13 +12,13 @@ pytestmark = [needs_torch, pytest.mark.multiproc]
 
 def test_the_guides_script_prints_what_it_says(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guide" / "pytorch.md").read_text()
-    script = re.search(r"<!-- example: file train.py -->\n```python\n(.*?)```", page, re.S)
+    script = re.search(r"<!-- example: file hooked.py -->\n```python\n(.*?)```", page, re.S)
     said = re.search(r"```text\n(.*?)```", page, re.S)
     assert script and said
-    (tmp_path / "train.py").write_text(script[1])
+    (tmp_path / "hooked.py").write_text(script[1])
     command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     run = subprocess.run(
-        [*command, "train.py"],
+        [*command, "hooked.py"],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
