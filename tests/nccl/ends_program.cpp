@@ -129,6 +129,8 @@ void abort_spilling(ranks::Rank& self) {
 void refuse(ranks::Rank& self) {
   Arrays arrays;
   agree(self, arrays);
+  // A rank that aborts takes with it what NCCL has not yet sent of calls that have ended here.
+  if (ranks::file() != nullptr) ranks::meet_by_files(self.rank, self.ranks, ranks::file());
   if (self.rank == 0) {
     ncclCommAbort(self.comm);
     self.comm = nullptr;

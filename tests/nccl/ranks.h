@@ -77,6 +77,14 @@ inline ncclUniqueId id_by_file(const ncclUniqueId* given, const std::string& pat
   return id;
 }
 
+// Returns once all `ranks` have come here, each once; for ranks that are processes.
+inline void meet_by_files(int rank, int ranks, const std::string& path) {
+  std::ofstream(path + ".here." + std::to_string(rank)).flush();
+  for (int each = 0; each < ranks; ++each) {
+    while (access((path + ".here." + std::to_string(each)).c_str(), R_OK) != 0) usleep(1000);
+  }
+}
+
 inline ncclUniqueId new_id() {
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
