@@ -24,7 +24,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 
 # The source is the tree itself, so that a link means the same on the site and in the tree.
 root_doc = "README"
-include_patterns = ["*.md", "docs/**.md", "spec/**.md", "**/README.md"]
+include_patterns = ["*.md", "docs/**.md", "spec/**.md", "**/README.md", "bench/results/*/rows.md"]
 exclude_patterns = ["build*", "dist", ".*", "src", "python", "**/node_modules"]
 
 myst_heading_anchors = 4  # as the web views of repositories make them

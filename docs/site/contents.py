@@ -107,6 +107,7 @@ OF_PAGES = {
     ),
     "examples/README": part("", "*/README", folder="examples"),
     "tests/README": part("", "*/README", folder="tests"),
+    "bench/results/README": part("", "*/rows", folder="bench/results"),
     "spec/README": part("", "frame", "mpi-message", "collective", "versions", "*", folder="spec"),
     "docs/results/README": part(
         "",

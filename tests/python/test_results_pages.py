@@ -26,14 +26,14 @@ ROWS = "run,link,codec,native,coded,faster\n"
 ROWS += "first,slow,mpc,10,5,2.00\nfirst,slow,zfp,10,12.5,0.80\nfirst,fast,mpc,1,2,0.50\n"
 SPEC = """
 [table.all]
-rows = "times.csv"
+rows = "times"
 columns = ["link", ["codec", "under"], "coded", "faster"]
 code = ["codec"]
 same = ["link"]
 bold = { faster = "< 1" }
 
 [chart.slow]
-rows = "times.csv"
+rows = "times"
 where = { link = "slow" }
 label = ["codec"]
 series = ["native", ["coded", "compressed"]]
@@ -42,7 +42,11 @@ axis = "ms"
 title = "How long?"
 """
 TEXT = "# Times\n\n<!-- chart slow -->\n\n<!-- table all -->\n\n<!-- runs -->\n"
-NAMES = ("runs.toml", "times.csv", "page.toml", "page.md.in")
+NAMES = ("runs.toml", "rows.md", "page.toml", "page.md.in")
+
+
+def as_block(text: str) -> str:
+    return f"# Rows\n\n## times\n\n```text\n{text}```\n"
 
 
 def folder(at: Path, **other: str) -> Path:
@@ -51,7 +55,7 @@ def folder(at: Path, **other: str) -> Path:
     made.mkdir(parents=True)
     for name, text in zip(NAMES, (RUNS, ROWS, SPEC, TEXT), strict=True):
         changed = text if name == "page.md.in" else other.get(name.partition(".")[0], text)
-        (made / name).write_text(changed)
+        (made / name).write_text(as_block(changed) if name == "rows.md" else changed)
     return made
 
 
@@ -62,7 +66,10 @@ def test_a_page_has_table_chart_machine_and_command(tmp_path: Path) -> None:
         "| link | under | coded | faster |\n|---|---|---|---|\n| slow | `mpc` | 5 | 2.00 |" in page
     )
     assert "|  | `zfp` | 12.5 | **0.80** |\n| fast | `mpc` | 2 | **0.50** |" in page
-    assert "2026-11-26, a machine, abc: every row ([data](../../bench/results/times/times" in page
+    assert (
+        "2026-11-26, a machine, abc: every row ([data](../../bench/results/times/rows.md#times"
+        in page
+    )
     assert "![How long?](charts/times-slow.svg)" in page and "true --again" in page
     assert all(len(line) <= 100 for line in page.splitlines() if not line.startswith("|"))
 
@@ -78,8 +85,8 @@ def test_a_chart_without_a_table_says_the_machine(tmp_path: Path) -> None:
 
 def test_a_table_of_many_runs_says_from_when_to_when(tmp_path: Path) -> None:
     more = [RUNS.replace("first", f"x{day}").replace("-26", f"-{day}") for day in (20, 21, 22)]
-    rows_of_all = ROWS + "".join(f"x{day},slow,c{day},1,2,3\n" for day in (20, 21, 22))
-    made = folder(tmp_path, runs=RUNS + "".join(more), times=rows_of_all)
+    all_rows = ROWS + "".join(f"x{day},slow,c{day},1,2,3\n" for day in (20, 21, 22))
+    made = folder(tmp_path, runs=RUNS + "".join(more), rows=all_rows)
     page = pages.Page(made, tmp_path).made()[tmp_path / "docs/results/times.md"]
     said = " ".join(page.split())
     assert "4 runs from 2026-11-20 to 2026-11-26, which each row names" in said
@@ -106,9 +113,9 @@ def test_dots_share_a_line_and_what_is_cut_says_its_number() -> None:
 @pytest.mark.parametrize(
     ("stem", "text", "said"),
     [
-        ("times", ROWS.replace("first,fast", "second,fast"), "no run `second`"),
-        ("times", ROWS + "first,fast\n", "times.csv:5: more or fewer"),
-        ("times", ROWS.replace("run,", "of,", 1), "wants a column `run`"),
+        ("rows", ROWS.replace("first,fast", "second,fast"), "no run `second`"),
+        ("rows", ROWS + "first,fast\n", "rows.md:times:10: more or fewer"),
+        ("rows", ROWS.replace("run,", "of,", 1), "wants a column `run`"),
         ("runs", RUNS.replace("2026-11-26", ""), "says no date"),
         ("runs", RUNS.replace('command = "true --again"', ""), "says no command or how"),
         ("runs", RUNS + RUNS.replace("[first]", "[idle]"), "no row is of ['idle']"),
@@ -119,22 +126,35 @@ def test_dots_share_a_line_and_what_is_cut_says_its_number() -> None:
 )
 def test_what_is_wrong_in_the_data_is_said(tmp_path: Path, stem: str, text: str, said: str) -> None:
     made = folder(tmp_path)
-    files = {"times": "times.csv", "runs": "runs.toml", "page": "page.md.in"}
-    (made / files[stem]).write_text(text)
+    files = {"rows": "rows.md", "runs": "runs.toml", "page": "page.md.in"}
+    (made / files[stem]).write_text(as_block(text) if stem == "rows" else text)
     with pytest.raises(rows.BadData) as caught:
         pages.Page(made, tmp_path).made()
     assert said in str(caught.value)
 
 
-def test_a_file_that_no_page_shows_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("\n## more\n\n```text\nrun,x\nfirst,1\n```\n", "neither shows nor links ['more']"),
+        ("\n## times\n\n```text\nrun,x\nfirst,1\n```\n", "rows.md:14: a table wants a heading"),
+        ("\n```text\nrun,x\nfirst,1\n```\n", "rows.md:12: a table wants a heading"),
+        ("run,x\nfirst,1\n", "rows.md:11: neither a heading nor a table"),
+    ],
+)
+def test_a_table_that_no_page_shows_or_that_stands_wrong_is_named(
+    tmp_path: Path, more: str, said: str
+) -> None:
     made = folder(tmp_path)
-    (made / "more.csv").write_text("run,x\nfirst,1\n")
-    with pytest.raises(rows.BadData, match="neither shows nor links"):
+    with (made / "rows.md").open("a") as file:
+        file.write(more)
+    with pytest.raises(rows.BadData) as caught:
         pages.Page(made, tmp_path).made()
+    assert said in str(caught.value)
 
 
 def test_rows_are_summed_up_with_how_many_are_short() -> None:
-    spec = {"rows": "a.csv", "group": ["of"], "columns": ["x"], "count": {"x": "< 1"}}
+    spec = {"rows": "a", "group": ["of"], "columns": ["x"], "count": {"x": "< 1"}}
     many = [{"of": "a", "x": each} for each in ("0.95", "2.00", "1.10", "1.15")]
     few = [{"of": "b", "x": "3"}, {"of": "c", "x": "0.9"}]
     assert tables.as_markdown(spec, [*many, *few])[2:] == [

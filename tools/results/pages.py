@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from results import charts, tables
-from results.rows import BadData, Row, Run, chosen, rows_of, runs_of
+from results.rows import BadData, Row, Run, chosen, runs_of, tables_of
 
 MARK = re.compile(r"^<!-- (table|chart|runs)(?: (\S+))? -->$", re.M)
 MANY = 3  # runs of a table that are not told one by one
@@ -37,7 +37,7 @@ class Page:
         self.runs = runs_of(folder)
         self.spec = tomllib.loads((folder / "page.toml").read_text())
         self.text = (folder / "page.md.in").read_text()
-        self.files = {path.name: rows_of(path, self.runs) for path in folder.glob("*.csv")}
+        self.tables = tables_of(folder / "rows.md", self.runs)
         self.used: set[tuple[str, str]] = set()
         self.said: list[Run] = []  # of the table above
         self.shown: set[str] = set()  # runs of which a table or a chart has rows
@@ -71,16 +71,16 @@ class Page:
         return found
 
     def rows(self, spec: dict[str, Any]) -> list[Row]:
-        if spec["rows"] not in self.files:
-            raise BadData(f"{self.folder.name} has no file {spec['rows']}")
-        return chosen(self.files[spec["rows"]], spec.get("where", {}))
+        if spec["rows"] not in self.tables:
+            raise BadData(f"{self.folder.name}/rows.md has no table {spec['rows']}")
+        return chosen(self.tables[spec["rows"]], spec.get("where", {}))
 
     def caption(self, spec: dict[str, Any], rows: list[Row]) -> str:
         """Machine, date and commit of a table's runs, and where all rows are."""
         runs = [self.runs[name] for name in dict.fromkeys(row["run"] for row in rows)]
-        whole, shown = len(self.files[spec["rows"]]), len(rows)
+        whole, shown = len(self.tables[spec["rows"]]), len(rows)
         many = "all rows" if shown < whole or "group" in spec else "data"
-        where = f"../../{self.folder.relative_to(self.root)}/{spec['rows']}"
+        where = f"../../{self.folder.relative_to(self.root)}/rows.md#{spec['rows']}"
         same, self.said = runs == self.said, runs
         heads = "; ".join(f"{run.head}: {run.verified}" for run in runs)
         if len(runs) > MANY:
@@ -105,10 +105,10 @@ class Page:
         if left:
             raise BadData(f"{self.folder.name}/page.md.in has no place for {sorted(left)}")
         shown = {self.spec[kind][name]["rows"] for kind, name in self.used if kind != "runs"}
-        linked = {name for name in self.files if f"/{name})" in self.text}
-        if lost := set(self.files) - shown - linked:
+        linked = {name for name in self.tables if f"/rows.md#{name})" in self.text}
+        if lost := set(self.tables) - shown - linked:
             raise BadData(f"{self.folder.name} neither shows nor links {sorted(lost)}")
-        named = {row["run"] for rows in self.files.values() for row in rows}
+        named = {row["run"] for rows in self.tables.values() for row in rows}
         if idle := set(self.runs) - named:
             raise BadData(f"{self.folder.name}/runs.toml: no row is of {sorted(idle)}")
 

@@ -1,6 +1,7 @@
 """Measured rows and the runs that they come from, as `bench/results/` keeps them."""
 
 import csv
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 Row = dict[str, str]
+FENCE = "```"
 
 
 class BadData(Exception):
@@ -45,19 +47,36 @@ def runs_of(folder: Path) -> dict[str, Run]:
     return found
 
 
-def rows_of(path: Path, runs: dict[str, Run]) -> list[Row]:
-    """The rows of a file, each of which names its run."""
-    with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        heads = list(reader.fieldnames or [])
-        rows = list(reader)
+def tables_of(path: Path, runs: dict[str, Run]) -> dict[str, list[Row]]:
+    """The tables of a rows.md by their headings; each is a block of comma-separated rows."""
+    found: dict[str, list[Row]] = {}
+    name = ""
+    lines = enumerate(path.read_text().splitlines(), 1)
+    for at, line in lines:
+        if heading := re.fullmatch(r"## (\S+)", line):
+            name = heading[1]
+        elif line == f"{FENCE}text":
+            if not name or name in found:
+                raise BadData(f"{path.name}:{at}: a table wants a heading `## name` of its own")
+            inside = iter(lambda: next(lines, (0, FENCE))[1], FENCE)
+            found[name] = rows_of(f"{path.name}:{name}", list(inside), at + 1, runs)
+        elif line and at > 1:
+            raise BadData(f"{path.name}:{at}: neither a heading nor a table")
+    return found
+
+
+def rows_of(table: str, lines: list[str], first: int, runs: dict[str, Run]) -> list[Row]:
+    """The rows of a table whose first line has that number, each of which names its run."""
+    reader = csv.DictReader(lines)
+    heads = list(reader.fieldnames or [])
     if "run" not in heads or len(set(heads)) != len(heads):
-        raise BadData(f"{path.name}: its first line wants a column `run`, and each column once")
-    for number, row in enumerate(rows, 2):
+        raise BadData(f"{table}: its first line wants a column `run`, and each column once")
+    rows = list(reader)
+    for number, row in enumerate(rows, first + 1):
         if None in row or None in row.values():
-            raise BadData(f"{path.name}:{number}: more or fewer cells than the first line has")
+            raise BadData(f"{table}:{number}: more or fewer cells than the first line has")
         if row["run"] not in runs:
-            raise BadData(f"{path.name}:{number}: no run `{row['run']}` in runs.toml")
+            raise BadData(f"{table}:{number}: no run `{row['run']}` in runs.toml")
     return rows
 
 
