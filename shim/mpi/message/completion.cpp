@@ -112,6 +112,7 @@ void Completion::before_handler(int error) {
     Entry& entry = entries_[at];
     if (!entry.continuation) continue;
     if (native_[at] != MPI_REQUEST_NULL) {
+      entry.put_back = entry.continuation->number;
       put_continuation(native_[at], std::move(entry.continuation));
       continue;
     }
@@ -143,6 +144,14 @@ void Completion::begin(int at, const MPI_Status& status, int error) {
   if (entries_[at].continuation) begin_delivery(*entries_[at].continuation, status, error);
 }
 
+// MPICH says that a call has succeeded whose error handler has returned, though not all requests
+// are complete.
+bool Completion::goes_on(std::size_t at) const {
+  const Persistent* const persistent = entries_[at].persistent;
+  const bool is_its_own_token = persistent != nullptr && native_[at] == user_[at];
+  return entries_[at].put_back != 0 && native_[at] != MPI_REQUEST_NULL && !is_its_own_token;
+}
+
 int Completion::complete(int at, MPI_Status& status, int error, MPI_Status* user) {
   const auto place = static_cast<std::size_t>(at);
   Entry& entry = entries_[place];
@@ -151,12 +160,14 @@ int Completion::complete(int at, MPI_Status& status, int error, MPI_Status* user
     outcome = *kept;
   } else {
     // It may be complete since an error handler has returned.
-    if (!put_back_.empty()) entry.continuation = take_continuation(put_back_[place]);
+    if (entry.put_back != 0 && !goes_on(place)) {
+      entry.continuation = take_continuation_of(put_back_[place], entry.put_back, entry.put_back);
+    }
     // Out of reach of error handlers that run meanwhile.
     const ContinuationPointer continuation = std::move(entry.continuation);
     if (continuation) outcome = settle(*continuation, status, error);
   }
-  entry.is_done = true;
+  entry.is_done = !goes_on(place);
   copy_status(status, user);
   return outcome.raise();
 }

@@ -104,11 +104,13 @@ class Completion final : UnderWay {
   struct Entry {
     ContinuationPointer continuation;
     Persistent* persistent = nullptr;
+    std::uint64_t put_back = 0;  // its continuation's number, if an error handler ran
     bool is_done = false;
   };
   Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes);
   void before_handler(int error) override;
   void bring_up_to_date();
+  bool goes_on(std::size_t at) const;
   int error_of(int order, int raised) const;
 
   std::pmr::monotonic_buffer_resource memory_;

@@ -83,16 +83,32 @@ ContinuationPointer find_and_take(Table& all, MPI_Request request, const LateCal
   return continuation;
 }
 
-ContinuationPointer take_continuation_of(MPI_Request request, const LateCall* call) {
+template <typename Wanted>
+ContinuationPointer take_wanted(MPI_Request request, const LateCall* call, Wanted&& wanted) {
   if (!continued_requests.may_have(request)) return nullptr;
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  ContinuationPointer continuation =
-      find_and_take(all, request, call, [](const Continuation&) { return true; });
+  ContinuationPointer continuation = find_and_take(all, request, call, wanted);
   if (!continuation) return nullptr;
   continued_requests.remove(request);
   count(*continuation, ~std::uint64_t{0});
   return continuation;
+}
+
+constexpr auto kAny = [](const Continuation&) { return true; };
+
+// As long as others look at continuations: one that nobody held, and nobody has taken since, is not
+// there.
+template <typename Wanted>
+ContinuationPointer take_patiently(MPI_Request request, Wanted&& wanted) {
+  for (;;) {
+    const std::uint64_t looks = g_looks.load();
+    const bool looked_at = g_looked_at.load() != own_looked_at;
+    if (ContinuationPointer continuation = take_wanted(request, nullptr, wanted))
+      return continuation;
+    if (!looked_at && looks == g_looks.load()) return nullptr;
+    sched_yield();
+  }
 }
 
 // Calls of a program without threads need no lock.
@@ -102,16 +118,13 @@ std::unique_lock<std::mutex> lock_for_late(Table& all) {
 
 }  // namespace
 
-ContinuationPointer take_continuation(MPI_Request request) {
-  for (;;) {
-    const std::uint64_t looks = g_looks.load();
-    const bool looked_at = g_looked_at.load() != own_looked_at;
-    if (ContinuationPointer continuation = take_continuation_of(request, nullptr))
-      return continuation;
-    // A continuation that nobody held, and nobody has taken since, is not there.
-    if (!looked_at && looks == g_looks.load()) return nullptr;
-    sched_yield();
-  }
+ContinuationPointer take_continuation(MPI_Request request) { return take_patiently(request, kAny); }
+
+ContinuationPointer take_continuation_of(MPI_Request request, std::uint64_t first,
+                                         std::uint64_t last) {
+  return take_patiently(request, [first, last](const Continuation& is) {
+    return first <= is.number && is.number <= last;
+  });
 }
 
 void begin_late(LateCall& call) {
@@ -121,7 +134,7 @@ void begin_late(LateCall& call) {
 }
 
 ContinuationPointer take_continuation_late(const LateCall& call, MPI_Request request) {
-  return take_continuation_of(request, &call);
+  return take_wanted(request, &call, kAny);
 }
 
 void end_late(LateCall& call) {

@@ -113,6 +113,10 @@ bool is_complete(MPI_Request request);
 // meanwhile never meets an old continuation.
 void put_continuation(MPI_Request request, ContinuationPointer continuation);
 ContinuationPointer take_continuation(MPI_Request request);
+// One of these numbers alone: an error handler that ran meanwhile may have been given the handle
+// again.
+ContinuationPointer take_continuation_of(MPI_Request request, std::uint64_t first,
+                                         std::uint64_t last);
 void begin_late(LateCall& call);
 ContinuationPointer take_continuation_late(const LateCall& call, MPI_Request request);
 void end_late(LateCall& call);

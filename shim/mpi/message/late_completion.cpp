@@ -103,18 +103,28 @@ int* LateCompletion::errors(int completed) {
   return errors_.data();
 }
 
+bool LateCompletion::goes_on(std::size_t at) {
+  const bool is_its_own_token = !persistent_.empty() && stand_ins_[at] == user_[at];
+  return is_over_ && requests()[at] != MPI_REQUEST_NULL && !is_its_own_token;
+}
+
+// The continuation of a request that has completed.
+ContinuationPointer LateCompletion::take(std::size_t at) {
+  if (!is_over_) return take_continuation_late(call_, before_[at]);
+  return goes_on(at) ? nullptr : take_continuation_of(before_[at], 1, call_.number);
+}
+
 int LateCompletion::complete(int at, MPI_Status& status, int error, MPI_Status* user) {
   const auto place = static_cast<std::size_t>(at);
   next_ = told_.order_of(place, count_) + 1;
   Settled outcome{error, nullptr};
   if (const Settled* const kept = find_kept(kept_, place)) {
     outcome = *kept;
-  } else if (const ContinuationPointer continuation =
-                 is_over_ ? take_continuation(before_[place])
-                          : take_continuation_late(call_, before_[place])) {
+  } else if (const ContinuationPointer continuation = take(place)) {
     outcome = settle(*continuation, status, error);
   }
-  if (!persistent_.empty() && persistent_[place] != nullptr) stand_ins_[place] = MPI_REQUEST_NULL;
+  if (!goes_on(place) && !persistent_.empty() && persistent_[place] != nullptr)
+    stand_ins_[place] = MPI_REQUEST_NULL;
   if (user != &status) copy_status(status, user);
   return outcome.raise();
 }

@@ -46,6 +46,8 @@ class LateCompletion final : UnderWay {
   void before_handler(int error) override;
   void bring_up_to_date();
   bool has_vanished(std::size_t at);
+  bool goes_on(std::size_t at);
+  ContinuationPointer take(std::size_t at);
 
   std::pmr::monotonic_buffer_resource memory_;
   const std::size_t count_;

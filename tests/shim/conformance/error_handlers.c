@@ -1,4 +1,6 @@
 // The program's own error handlers: how often they are called, with what, and what they may do.
+#include <string.h>
+
 #include "conformance.h"
 
 enum { kCount = 300, kShort = 100 };
@@ -154,12 +156,77 @@ static void one_of_many(void) {
   CHECK(data[2 * kCount + kShort] == 0);
 }
 
+// A handler that receives may be given the handle of the request that has failed: what becomes of
+// the message is no business of the call that goes on.
+static float* late;
+static MPI_Request late_request;
+
+static void receive_late(void) { MPI_Irecv(late, kCount, MPI_FLOAT, 0, 3, comm, &late_request); }
+
+static void complete_one(int way, MPI_Request* requests) {
+  MPI_Status statuses[2];
+  int index = 0, flag = 0, indices[2];
+  switch (way) {
+    case 0:
+      MPI_Waitany(2, requests, &index, statuses);
+      break;
+    case 1:
+      MPI_Testany(2, requests, &index, &flag, statuses);
+      break;
+    case 2:
+      MPI_Waitsome(2, requests, &index, indices, statuses);
+      break;
+    case 3:
+      MPI_Testsome(2, requests, &index, indices, statuses);
+      break;
+    case 4:
+      MPI_Testall(2, requests, &flag, statuses);
+      break;
+    default:
+      MPI_Waitall(2, requests, statuses);
+  }
+}
+
+static void send_to_handler(int waits) {
+  const int integers[4] = {0};
+  int go = 0;
+  MPI_Send(integers, 4, MPI_INT, 1, 1, comm);
+  if (waits) MPI_Recv(&go, 1, MPI_INT, 1, 9, comm, MPI_STATUS_IGNORE);
+  send_long(2);
+  send_long(3);
+}
+
+static void handlers_that_receive(void) {
+  float* data = floats(kCount);
+  late = floats(kCount);
+  then = receive_late;
+  for (int round = 0; round < 12; ++round) {
+    const int failing = round % 2, way = round / 2, waits = way < 4;
+    MPI_Request requests[2];
+    int integers[2], go = 0;
+    if (rank == 0) {
+      send_to_handler(waits);
+      continue;
+    }
+    memset(data, 0, kCount * sizeof *data);
+    memset(late, 0, kCount * sizeof *late);
+    MPI_Irecv(integers, 2, MPI_INT, 0, 1, comm, &requests[failing]);
+    MPI_Irecv(data, kCount, MPI_FLOAT, 0, 2, comm, &requests[1 - failing]);
+    for (calls = 0; calls == 0;) complete_one(way, requests);
+    if (waits) MPI_Send(&go, 1, MPI_INT, 0, 9, comm);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);  // the one that is left
+    MPI_Wait(&late_request, MPI_STATUS_IGNORE);
+    CHECK(calls == 1 && holds(data, kCount, 2) && holds(late, kCount, 3));
+  }
+}
+
 static void calls_counted(void) { with_handler(called_once_each); }
 static void calls_of_wrong_arguments(void) { with_handler(wrong_arguments); }
 static void communicating(void) { with_handler(handlers_that_communicate); }
 static void failing(void) { with_handler(handlers_that_fail); }
 static void replacing(void) { with_handler(handlers_that_replace_themselves); }
 static void among_many(void) { with_handler(one_of_many); }
+static void receiving(void) { with_handler(handlers_that_receive); }
 
 static const Case kCases[] = {
     {"handler_called_once_each", calls_counted},
@@ -168,5 +235,6 @@ static const Case kCases[] = {
     {"handler_that_fails", failing},
     {"handler_that_replaces_itself", replacing},
     {"handler_for_one_of_many", among_many},
+    {"handler_that_receives", receiving},
 };
 FAMILY(error_handlers, 2, 0);
