@@ -41,7 +41,7 @@ plain = ["native"]
 axis = "ms"
 title = "How long?"
 """
-TEXT = "# Times\n\n<!-- chart slow -->\n\n<!-- table all -->\n\n<!-- runs -->\n"
+TEXT = "# Times\n\n<!-- chart slow -->\n\n<!-- table all -->\n\n<!-- runs first -->\n"
 NAMES = ("runs.toml", "rows.md", "page.toml", "page.md.in")
 
 
@@ -66,10 +66,7 @@ def test_a_page_has_table_chart_machine_and_command(tmp_path: Path) -> None:
         "| link | under | coded | faster |\n|---|---|---|---|\n| slow | `mpc` | 5 | 2.00 |" in page
     )
     assert "|  | `zfp` | 12.5 | **0.80** |\n| fast | `mpc` | 2 | **0.50** |" in page
-    assert (
-        "2026-11-26, a machine, abc: every row ([data](../../bench/results/times/rows.md#times"
-        in page
-    )
+    assert "2026-11-26, a machine, abc ([data](../../bench/results/times/rows.md#times" in page
     assert "![How long?](charts/times-slow.svg)" in page and "true --again" in page
     assert all(len(line) <= 100 for line in page.splitlines() if not line.startswith("|"))
 
@@ -79,7 +76,7 @@ def test_a_chart_without_a_table_says_the_machine(tmp_path: Path) -> None:
     page = pages.Page(folder(tmp_path, page=alone), tmp_path).made()[
         tmp_path / "docs/results/times.md"
     ]
-    assert page.count("2026-11-26, a machine, abc: every row") == 1
+    assert page.count("2026-11-26, a machine, abc (") == 1
     assert page.index("a machine") < page.index("| link |") < page.index("The same ([data]")
 
 
@@ -121,6 +118,7 @@ def test_dots_share_a_line_and_what_is_cut_says_its_number() -> None:
         ("runs", RUNS + RUNS.replace("[first]", "[idle]"), "no row is of ['idle']"),
         ("runs", RUNS + 'place = "x"\n', "place"),
         ("page", TEXT.replace("table all", "table none"), "no table `none`"),
+        ("page", TEXT.replace("runs first", "runs last"), "no command of a run `last` is shown"),
         ("page", TEXT.replace("<!-- chart slow -->", ""), "no place for [('chart', 'slow')]"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A page of docs/results from its folder in bench/results: words, tables, charts, and commands."""
+"""A page of docs/results from its folder in bench/results: words, tables, charts, a command."""
 
 import re
 import tomllib
@@ -52,7 +52,7 @@ class Page:
             kind, name = mark[1], mark[2] or ""
             self.used.add((kind, name))
             if kind == "runs":
-                return self.commands()
+                return self.command(name)
             spec = self.spec.get(kind, {}).get(name)
             if spec is None:
                 raise BadData(f"{self.folder.name}/page.toml describes no {kind} `{name}`")
@@ -82,21 +82,21 @@ class Page:
         many = "all rows" if shown < whole or "group" in spec else "data"
         where = f"../../{self.folder.relative_to(self.root)}/rows.md#{spec['rows']}"
         same, self.said = runs == self.said, runs
-        heads = "; ".join(f"{run.head}: {run.verified}" for run in runs)
+        heads = "; ".join(run.head for run in runs)
         if len(runs) > MANY:
             dates = sorted(run.date for run in runs)
             heads = f"{len(runs)} runs from {dates[0]} to {dates[-1]}, which each row names"
         return f"{'The same' if same else heads} ([{many}]({where}))."
 
-    def commands(self) -> str:
-        """The commands of the runs that are shown, in one block; the rest is in the data."""
-        made = ["```sh"]
-        for name, run in self.runs.items():
-            if run.command and name in self.shown:
-                made += [f"# {run.date}, {run.commit}", *run.command.splitlines()]
+    def command(self, name: str) -> str:
+        """The command of one run that is shown; those of the others are in the data."""
+        if name not in self.shown or not self.runs[name].command:
+            raise BadData(f"{self.folder.name}/page.md.in: no command of a run `{name}` is shown")
         words = f"../../{self.folder.relative_to(self.root)}/runs.toml"
-        more = f"How each was made, and runs of rows that are only linked: [runs.toml]({words})."
-        return "\n".join([*made, "```", "", more])
+        more = f"How the other rows were made, and how all were checked: [runs.toml]({words})."
+        run = self.runs[name]
+        made = ["```sh", f"# {run.date}, {run.commit}", *run.command.splitlines(), "```"]
+        return "\n".join([*made, "", more])
 
     def complain(self) -> None:
         """Data that no reader would find, and descriptions of nothing."""
