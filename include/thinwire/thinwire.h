@@ -1030,7 +1030,9 @@ typedef struct tw_simulation {
 /* Runs the steps that all ranks would take against such a machine, moves nothing and measures
  * nothing: equal arguments give equal figures. `codec` NULL or "off": raw values, in streams by
  * NCCL's own function. Whatever is coded has the ratio of `cost`. Some seconds, and 300 MB, at
- * most. TW_UNSUPPORTED if there is no such schedule, or the codec does not take such values. */
+ * most; but if ranks are so many that no pieces are long enough for that, up to half a minute and
+ * 3 GB. TW_UNSUPPORTED if there is no such schedule, if the codec does not take such values, or if
+ * more bytes would travel than 63 bits count; TW_TOO_SMALL if there are too many steps. */
 tw_status tw_simulate(const tw_codec* codec, const tw_simulation_machine* machine,
                       const tw_simulation_call* call, tw_simulation* simulation);
 

@@ -31,9 +31,9 @@ void count_messages(const Graph& graph, const Call& call, const Machine& machine
   }
   std::uint64_t all = 0;
   for (const std::uint64_t one : sent) all += one;
-  figures.link_bytes = static_cast<std::uint64_t>(std::llround(link * each));
-  figures.inside_bytes = static_cast<std::uint64_t>(std::llround(inside * each));
-  figures.messages = static_cast<std::uint64_t>(std::llround(static_cast<double>(all) * each));
+  figures.link_bytes = counted(link * each);
+  figures.inside_bytes = counted(inside * each);
+  figures.messages = counted(static_cast<double>(all) * each);
   figures.most_messages = *std::ranges::max_element(sent);
 }
 
@@ -44,7 +44,8 @@ Result<std::uint64_t> workspace_of(const Graph& graph, const Call& call) {
   const auto piece = static_cast<std::uint64_t>(graph.piece);
   const auto packet = engine.most_bytes(Shape::line(piece / dtype_size(call.dtype)));
   if (!packet.ok()) return packet.status();
-  return graph.packets * aligned(*packet) + graph.scratch_pieces * aligned(piece);
+  return counted(static_cast<double>(graph.packets) * static_cast<double>(aligned(*packet)) +
+                 static_cast<double>(graph.scratch_pieces) * static_cast<double>(aligned(piece)));
 }
 
 Result<Figures> simulate_with(const Call& call, const Machine& machine, const Fold& fold,
@@ -63,7 +64,7 @@ Result<Figures> simulate_with(const Call& call, const Machine& machine, const Fo
   if (!seconds.ok()) return seconds.status();
   figures.seconds = *seconds;
   count_messages(*graph, call, machine, fold, figures);
-  return figures;
+  return all_counted(figures);
 }
 
 // All ranks, else those of one node if they may stand for all, else all in longer pieces. Pieces of
@@ -81,7 +82,9 @@ Result<Figures> simulate_one(Call call, const Machine& machine) {
       if (figures.ok() || figures.status().code() != StatusCode::kTooSmall) return figures;
     }
     if (call.piece_bytes >= bytes) break;
-    call.piece_bytes *= std::bit_ceil(static_cast<std::uint64_t>(std::clamp(excess, 2.0, 1e6)));
+    const auto longer = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(excess, 2.0, 1e6)));
+    const bool has_room = call.piece_bytes <= UINT64_MAX / 4 / longer;
+    call.piece_bytes = has_room ? call.piece_bytes * longer : bytes;
   }
   call.most_tasks = kTasksOfAny;
   if (symmetry == Symmetry::kNone) return simulate_with(call, machine, whole);

@@ -32,16 +32,14 @@ class Builder {
     const collective::Row* const row =
         collective::find_algorithm(call_.operation, call_.algorithm, call_.coding);
     if (row == nullptr) return {StatusCode::kUnsupported, "there is no such schedule"};
+    if (Status status = count(*row, excess); !status.ok()) return status;
     for (int actor = 0; actor < fold_.actors(); ++actor) {
       topology_.rank = actor;
       const Schedule schedule = row->make(topology_);
-      if (actor == 0) cut(schedule.blocks);
       program_.build(schedule, blocks_, false, call_.window);
       const std::uint64_t tasks = graph.items.size() + program_.tasks().size();
       if (tasks > call_.most_tasks) {
-        const double each = static_cast<double>(tasks) / (actor + 1);
-        excess = each * fold_.actors() / static_cast<double>(call_.most_tasks);
-        return {StatusCode::kTooSmall, "too many tasks"};
+        return too_many(static_cast<double>(tasks), actor + 1, excess);
       }
       take(schedule, static_cast<std::uint32_t>(actor));
     }
@@ -53,6 +51,8 @@ class Builder {
 
  private:
   void cut(std::uint32_t parts);
+  Status too_many(double tasks, int actors, double& excess) const;
+  Status count(const collective::Row& row, double& excess);
   void take(const Schedule& schedule, std::uint32_t actor);
   void take_queues(std::uint32_t actor, std::uint32_t first_item);
   Status meet();
@@ -85,8 +85,7 @@ void Builder::cut(std::uint32_t parts) {
     const std::uint64_t bytes = mean * dtype_size(call_.dtype);
     Block even;
     even.shape = Shape::line(mean);
-    even.pieces = static_cast<std::uint32_t>(ceil_div(bytes, call_.piece_bytes));
-    even.rows_per_piece = ceil_div(mean, even.pieces);
+    even.rows_per_piece = ceil_div(mean, ceil_div(bytes, call_.piece_bytes));
     even.pieces = static_cast<std::uint32_t>(ceil_div(mean, even.rows_per_piece));
     blocks_.assign(blocks_.size(), even);
   }
@@ -95,6 +94,30 @@ void Builder::cut(std::uint32_t parts) {
     const auto piece = static_cast<double>(block.piece_shape(0).count() * dtype_size(call_.dtype));
     graph.piece = std::max(graph.piece, piece);
   }
+}
+
+Status Builder::too_many(double tasks, int actors, double& excess) const {
+  excess = tasks / actors * fold_.actors() / static_cast<double>(call_.most_tasks);
+  return {StatusCode::kTooSmall, "too many tasks"};
+}
+
+// Before the first is made: there may be more than memory has room for, and more pieces than a
+// block can have. Copies from a place to itself are counted, and become none.
+Status Builder::count(const collective::Row& row, double& excess) {
+  double tasks = 0;
+  for (int actor = 0; actor < fold_.actors(); ++actor) {
+    topology_.rank = actor;
+    const Schedule schedule = row.make(topology_);
+    if (actor == 0) cut(schedule.blocks);
+    for (const collective::Step& step : schedule.steps) {
+      const Block& block = blocks_[step.block];
+      tasks += static_cast<double>(ceil_div(block.rows(), block.rows_per_piece));
+    }
+    if (tasks > 2 * static_cast<double>(call_.most_tasks)) {
+      return too_many(tasks, actor + 1, excess);
+    }
+  }
+  return {};
 }
 
 void Builder::take(const Schedule& schedule, std::uint32_t actor) {

@@ -1,8 +1,10 @@
 // The machine and the call of a simulated collective, and its figures.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "base/status.h"
 #include "codec/spec.h"
 #include "plan/cost.h"
 #include "plan/operation.h"
@@ -58,5 +60,22 @@ struct Figures {
   std::uint64_t piece_bytes = 0;    // as simulated
   std::uint32_t simulated = 0;      // ranks that were simulated
 };
+
+// A figure that is counted; more than 63 bits hold are told as all that 64 do.
+constexpr std::uint64_t kUncounted = UINT64_MAX;
+inline std::uint64_t counted(double number) {
+  return number < 0x1p63 ? static_cast<std::uint64_t>(std::llround(number)) : kUncounted;
+}
+
+// The figures, unless one is too large to be counted.
+inline Result<Figures> all_counted(const Figures& figures) {
+  for (const std::uint64_t each : {figures.link_bytes, figures.inside_bytes, figures.messages,
+                                   figures.most_messages, figures.workspace}) {
+    if (each == kUncounted) {
+      return Status(StatusCode::kUnsupported, "more bytes or messages than 63 bits count");
+    }
+  }
+  return figures;
+}
 
 }  // namespace thinwire::simulate

@@ -44,17 +44,16 @@ double messages(const Ways& ways, const Machine& machine, double bytes, double r
 }
 
 void count_ring(Figures& figures, const Ways& ways, double bytes, double messages) {
-  figures.link_bytes = ways.nodes > 1 ? std::llround(ways.nodes * bytes) : 0;
+  figures.link_bytes = ways.nodes > 1 ? counted(ways.nodes * bytes) : 0;
   const double inside = ways.nodes > 1 ? ways.ranks - ways.nodes : ways.ranks;
-  figures.inside_bytes = static_cast<std::uint64_t>(std::llround(inside * bytes));
+  figures.inside_bytes = counted(inside * bytes);
   figures.most_messages = static_cast<std::uint64_t>(messages);
   figures.messages = static_cast<std::uint64_t>(messages * ways.ranks);
 }
 
 void count_pairs(Figures& figures, const Ways& ways, double bytes, double senders) {
-  figures.link_bytes = static_cast<std::uint64_t>(std::llround(senders * ways.far() * bytes));
-  figures.inside_bytes =
-      static_cast<std::uint64_t>(std::llround(senders * (ways.per_node - 1) * bytes));
+  figures.link_bytes = counted(senders * ways.far() * bytes);
+  figures.inside_bytes = counted(senders * (ways.per_node - 1) * bytes);
   figures.most_messages = static_cast<std::uint64_t>(ways.others());
   figures.messages = static_cast<std::uint64_t>(senders * ways.others());
 }
@@ -85,8 +84,8 @@ Figures native(const StreamCall& call, const Machine& machine) {
     case SlotOperation::kReduce:
       figures.seconds += ring(ways, machine, bytes, 1);
       count_ring(figures, {ways.ranks - 1, ways.nodes - 1, ways.per_node}, bytes, 1);
-      if (ways.nodes > 1) figures.link_bytes = std::llround((ways.nodes - 1) * bytes);
-      figures.inside_bytes = std::llround((ways.ranks - ways.nodes) * bytes);
+      if (ways.nodes > 1) figures.link_bytes = counted((ways.nodes - 1) * bytes);
+      figures.inside_bytes = counted((ways.ranks - ways.nodes) * bytes);
       figures.messages = static_cast<std::uint64_t>(ways.others());
       break;
     case SlotOperation::kAlltoall:

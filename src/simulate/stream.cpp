@@ -152,23 +152,22 @@ class Stages {
   }
 
   void count(double link, double inside, double all, double most) {
-    figures.link_bytes += static_cast<std::uint64_t>(std::llround(link));
-    figures.inside_bytes += static_cast<std::uint64_t>(std::llround(inside));
-    figures.messages += static_cast<std::uint64_t>(std::llround(all));
-    most_ += most;
-    figures.most_messages = static_cast<std::uint64_t>(most_);
+    figures.link_bytes = counted(link_ += link);
+    figures.inside_bytes = counted(inside_ += inside);
+    figures.messages = counted(all_ += all);
+    figures.most_messages = counted(most_ += most);
   }
 
   const StreamCall& call_;
   const Machine& machine_;
   const std::vector<Class>& classes_;
-  double most_ = 0;
+  double link_ = 0, inside_ = 0, all_ = 0, most_ = 0;
 };
 
 }  // namespace
 
 Result<Figures> simulate(const StreamCall& call, const Machine& machine) {
-  if (call.spec.kind == codec::Spec::Kind::kOff) return native(call, machine);
+  if (call.spec.kind == codec::Spec::Kind::kOff) return all_counted(native(call, machine));
   const auto nodes = nodes_of(call);
   const double mates = call.per_node - 1, others = call.ranks() - call.per_node;
   std::vector<Class> classes;
@@ -188,7 +187,7 @@ Result<Figures> simulate(const StreamCall& call, const Machine& machine) {
     figures.workspace = std::max(figures.workspace, each.plan->device_bytes());
     if (&each == &classes.front()) figures.seconds += time_at(copied, machine.copy);
   }
-  return figures;
+  return all_counted(figures);
 }
 
 }  // namespace thinwire::simulate

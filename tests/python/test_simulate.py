@@ -48,6 +48,28 @@ def test_four_ranks_take_what_is_known_by_hand(operation: str, way: str, blocks:
     assert raw(operation, way, BOXED, 4).seconds == pytest.approx(blocks * BOXED / GB)
 
 
+@pytest.mark.parametrize("operation", ["scatter", "allreduce"])
+def test_more_pieces_than_there_is_memory_for_become_longer(operation: str) -> None:
+    way = "direct once" if operation == "scatter" else "ring once"
+    found = raw(operation, way, 1 << 46, 5, 7, piece_bytes=1, folds=False)
+    assert 0 < found.tasks <= 1_500_000
+    assert found.seconds > (1 << 46) / GB
+
+
+def test_pieces_do_not_grow_beyond_all_numbers() -> None:
+    found = raw("gather", "direct once", 1 << 46, 300, piece_bytes=1 << 45, most_tasks=1)
+    assert found.link_bytes == 299 << 46
+
+
+@pytest.mark.parametrize("codec", [None, MPC])
+def test_more_bytes_than_can_be_counted_are_an_error(codec: Codec | None) -> None:
+    call = Call("alltoall", 1 << 46, "f32", 8, 100, "nccl")
+    with pytest.raises(thinwire.ThinwireError, match="63 bits"):
+        run(call, BARE, codec, codec and FREE)
+    with pytest.raises(thinwire.ThinwireError, match="63 bits"):
+        raw("alltoall", "pairwise once", 1 << 46, 8, 100)
+
+
 def test_pieces_of_a_chain_overlap() -> None:
     pieces = raw("bcast", "chain once", BOXED, 4, piece_bytes=BOXED // 8)
     assert pieces.seconds == pytest.approx((8 + 2) * BOXED / 8 / GB)
