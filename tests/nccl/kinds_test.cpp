@@ -49,6 +49,42 @@ agree::Value decided(std::uint16_t timing_round, bool codes, std::uint64_t raw,
   return value;
 }
 
+TEST(Kind, IsLeftToNcclWhateverElseKeepsItRaw) {
+  Offers offers;
+  Kind of(offers, 1, true);
+  of.measured(200, false);
+  of.veto(7);
+  of.leave_to_nccl(9);
+  of.leave_to_nccl(9);
+  ASSERT_EQ(offers.made.size(), 3);
+  EXPECT_EQ(offers.made.back().veto, 9);
+  // Neither a look for memory nor what was under way takes it back.
+  for (int call = 0; call < 5000; ++call) EXPECT_FALSE(of.looks_for_memory());
+  of.measured(100, false);
+  of.lift_veto();
+  EXPECT_EQ(offers.made.size(), 3);
+}
+
+TEST(Kind, ComesBackAfterManyCallsThatNeedNoLeaving) {
+  Offers offers;
+  Kind of(offers, 1, true);
+  EXPECT_FALSE(of.needs_no_leaving());
+  of.leave_to_nccl(9);
+  for (int call = 0; call < 255; ++call) EXPECT_FALSE(of.needs_no_leaving());
+  of.leave_to_nccl(9);
+  for (int call = 0; call < 255; ++call) EXPECT_FALSE(of.needs_no_leaving());
+  EXPECT_TRUE(of.needs_no_leaving());
+  of.come_back();
+  EXPECT_TRUE(of.is_back());
+  EXPECT_FALSE(of.is_left_to_nccl());
+  EXPECT_EQ(offers.made.back().veto, 9);  // until it is measured
+  of.lift_veto();
+  of.measured(200, true);
+  EXPECT_FALSE(of.is_back());
+  EXPECT_EQ(offers.made.back().veto, 0);
+  EXPECT_EQ(offers.made.back().needed, 200);
+}
+
 TEST(Kind, WithoutAGuardWhatFitsIsCoded) {
   Offers offers;
   Kind of(offers, 1, false);

@@ -274,6 +274,8 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "GetAsyncError",
         "Destroy",
         "Abort",
+        "WindowRegister",
+        "WindowDeregister",
     ]
     taken += [name + twin for name in COLLECTIVES for twin in ("", "Config")]
     of_nccl = {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}

@@ -9,6 +9,7 @@
 #include "entry/ending.h"
 #include "entry/making.h"
 #include "entry/submit.h"
+#include "entry/windows.h"
 #include "native/call_native.h"
 
 namespace thinwire::nccl {
@@ -115,6 +116,7 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
   const ncclResult_t result = end_group(&made);
   allowed([&] {
     tell_made_in_group(made);
+    tell_registered_in_group(made);
     let_go_after_group(result);
   });
   return result;
@@ -128,6 +130,9 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
     return result;
   }
   const ncclResult_t result = simulate_group(info);
-  allowed([&] { tell_made_in_group(result); });
+  allowed([&] {
+    tell_made_in_group(result);
+    tell_registered_in_group(result);
+  });
   return result;
 }

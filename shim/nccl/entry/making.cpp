@@ -12,6 +12,7 @@
 #include "base/of_thread.h"
 #include "entry/ending.h"
 #include "entry/group.h"
+#include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
 
@@ -35,6 +36,11 @@ Parts& parts() {
   return *made;
 }
 
+void note_zero_ctas(ncclComm_t comm, const Making& making) {
+  if (!making.zero_ctas) return;
+  if (Communicator* const of = begun(comm)) of->zero_ctas = true;
+}
+
 // A split has no part for this rank: what it points to is not looked at.
 bool is_left_out(const Making& making) {
   return making.by_split && making.from.color == NCCL_SPLIT_NOCOLOR;
@@ -45,9 +51,11 @@ void tell(const Making& making) {
   const ncclComm_t comm = *making.made;
   if (comm == nullptr) return;
   if (!making.by_split) {
-    return opened(comm, making.id, making.rank, making.ranks, making.blocks, making.name);
+    opened(comm, making.id, making.rank, making.ranks, making.blocks, making.name);
+    return note_zero_ctas(comm, making);
   }
   begin_split_off(comm, making.from);
+  note_zero_ctas(comm, making);
   ncclResult_t state = ncclInProgress;
   const Inside inside;
   if (real().CommGetAsyncError != nullptr) real().CommGetAsyncError(comm, &state);
@@ -94,8 +102,17 @@ ncclResult_t tell_after(ncclResult_t result, const Making& making) {
 
 Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks,
              const ncclConfig_t* config) {
-  return {made, false,   id,   rank,           ranks, is_blocking(config, true),
-          {},   nullptr, true, name_in(config)};
+  return {made,
+          false,
+          id,
+          rank,
+          ranks,
+          is_blocking(config, true),
+          {},
+          nullptr,
+          true,
+          name_in(config),
+          has_zero_ctas(config)};
 }
 
 // Without a configuration of its own it has its parent's.
@@ -104,7 +121,9 @@ Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent, const ncclConfig
   from.blocks = is_blocking(config, from.blocks);
   if (config != nullptr) from.name = name_in(config);
   const bool blocks = from.blocks;
-  return {made, true, {}, 0, 0, blocks, std::move(from), parent, parent_blocks, {}};
+  const Communicator* const of_parent = config == nullptr ? begun(parent) : nullptr;
+  const bool zero_ctas = of_parent != nullptr ? of_parent->zero_ctas.load() : has_zero_ctas(config);
+  return {made, true, {}, 0, 0, blocks, std::move(from), parent, parent_blocks, {}, zero_ctas};
 }
 
 // Other ranks have made a part under its number only if this one has, too. A group may fail after

@@ -21,6 +21,7 @@ struct Making {
   ncclComm_t parent = nullptr;  // of a part
   bool parent_blocks = true;
   std::string name{};
+  bool zero_ctas = false;  // as its configuration has it
 };
 
 // Whether its calls block. NCCL's own setting stands above the program's, `otherwise` holds if

@@ -6,6 +6,7 @@
 #include "entry/counting.h"
 #include "entry/group.h"
 #include "entry/ways.h"
+#include "entry/windows.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "run/call.h"
@@ -190,6 +191,7 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
     count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
     return go_raw(call, communicator);
   }
+  call.left_to_nccl = why_left_to_nccl(call, communicator);
   Counters& counters = communicator.of[call.operation];
   const bool may_refer = Compressor::keeps_results(call) && !group_refers(*compressor);
   return go_decided(

@@ -10,6 +10,7 @@
 #include "entry/ending.h"
 #include "entry/group.h"
 #include "entry/making.h"
+#include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
 
@@ -170,6 +171,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult
     const ncclResult_t result = native();
     if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
     tell_parts_of(comm);
+    tell_registered_on(comm);
     *error = seen_ready(comm);
     return result;
   });

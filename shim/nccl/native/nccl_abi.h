@@ -75,6 +75,9 @@ struct ncclSimInfo_t {
   float estimatedTime;
 };
 
+struct ncclWindow_vidmem;
+using ncclWindow_t = ncclWindow_vidmem*;
+
 constexpr int NCCL_SHRINK_ABORT = 1;
 constexpr int NCCL_SPLIT_NOCOLOR = -1;
 
@@ -93,9 +96,15 @@ struct ncclCollConfig_t {
   void* launchCompletionEvent;  // since 2.32
 };
 
-#elif NCCL_VERSION_CODE < NCCL_VERSION(2, 31, 0)
+#else
 
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 27, 0)
+struct ncclWindow_vidmem;
+using ncclWindow_t = ncclWindow_vidmem*;
+#endif
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 31, 0)
 struct ncclCollConfig_t;
+#endif
 
 #endif
 
@@ -122,6 +131,9 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
 ncclResult_t ncclCommCount(ncclComm_t comm, int* ranks);
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* memory, std::size_t bytes,
+                                    ncclWindow_t* handle, int flags);
+ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t handle);
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,

@@ -12,7 +12,8 @@
   X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
   X(Bcast) X(Send) X(Recv) X(RedOpCreatePreMulSum) X(RedOpDestroy) X(CommFinalize) X(CommRevoke)         \
   X(CommGetUniqueId) X(CommGrow) X(CommSuspend) X(CommResume)                           \
-  X(CommShrink) X(GroupSimulateEnd) X(CommCuDevice) X(OnHostMemory)
+  X(CommShrink) X(GroupSimulateEnd) X(CommCuDevice) X(OnHostMemory)                     \
+  X(CommWindowRegister) X(CommWindowDeregister)
 // clang-format on
 
 namespace thinwire::nccl {

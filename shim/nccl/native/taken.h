@@ -8,7 +8,8 @@
   X(CommDestroy) X(CommFinalize) X(CommGetAsyncError) X(CommInitAll) X(CommInitRank)     \
   X(CommInitRankConfig) X(CommInitRankScalable) X(CommRevoke) X(CommShrink) X(CommSplit) \
   X(GetUniqueId) X(GroupEnd) X(GroupSimulateEnd) X(GroupStart) X(Recv)                   \
-  X(RedOpCreatePreMulSum) X(RedOpDestroy) X(Send)
+  X(RedOpCreatePreMulSum) X(RedOpDestroy) X(Send)                                        \
+  X(CommWindowRegister) X(CommWindowDeregister)
 
 // Every operation, a row each; its place is its number in what ranks agree on, so new ones come last.
 // C is a collective: its name, what it takes (SUM: a reduction, ROOT: a root, MOVES: neither), what

@@ -61,6 +61,9 @@ struct Call {
   // The reason why a message goes raw as the type that this rank calls it by, if another could be
   // coded. The other end may know it by that one.
   int raw_as_called = 0;
+  // The reason why NCCL is to have it as it is, by what this rank knows; 0: none. Other ranks may
+  // know none.
+  int left_to_nccl = 0;
   Capture capture{};                         // of the stream, when the call is made
   std::uint64_t place = 0;                   // in the program's group
   std::shared_ptr<const KeptConfig> kept{};  // likewise: what `config` is, if the call has one

@@ -144,6 +144,7 @@ void Compressor::decide_collective(const Call& call, bool is_grouped, bool may_r
   }
   // All ranks have agreed on what is coded.
   if (coded) know_nodes();
+  if (coded) note_left_to_nccl(call, made);
   if (coded) made.reason = take_choice(side_of(call), call.choice, key, made);
   if (made.reason != 0) return;
   const bool levels = nodes_.levels() > 0 && !call.factor;
@@ -199,13 +200,15 @@ void Compressor::decide_raw(const Call& call, PlanKey key, agree::Value value, D
   made.is_raw = true;
   const bool undecided = value.reason == agree::kUndecided;
   made.reason = reason_of(value);
+  if (is_left_to_nccl(call, made)) return;
   if (call.is_captured()) {
     // A sample encode would be one at every replay.
     if (undecided) made.reason = kCaptured;
     return;
   }
   const bool is_short = value.reason == TW_RAW_NO_MEMORY || value.reason == kNoThread;
-  if (!undecided && value.reason != agree::kNotSmaller && !is_short) return;
+  const bool is_back = made.of[0]->is_back() && !is_short;
+  if (!undecided && value.reason != agree::kNotSmaller && !is_short && !is_back) return;
   if (state_ == agree::State::kForming) state_ = agreed_->membership().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
   if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
@@ -229,7 +232,8 @@ void Compressor::decide_raw(const Call& call, PlanKey key, agree::Value value, D
   // If types take turns, some messages would be spilled at once, and the kind raw again.
   const bool takes_any = undecided && settings().codecs[made.codec].lossless;
   if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;
-  const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_sample(value.reason);
+  const bool tries =
+      is_short ? looks_for_memory(made) : is_back || made.of[0]->wants_sample(value.reason);
   if (!tries || !reserve(call, key, made)) return;
   if (!call.reads(rank_)) {
     const std::lock_guard lock(mutex_);

@@ -148,6 +148,11 @@ class Compressor {
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool looks_for_memory(const Decision& made);
+  // The call's kinds, of which it is one that NCCL is to have as it is, or one that it need not
+  // have. All ranks find out by the kinds' values.
+  void note_left_to_nccl(const Call& call, const Decision& made);
+  // Whether a raw call, or its kind, is such a one, as far as this rank knows.
+  bool is_left_to_nccl(const Call& call, Decision& made);
   // Connections that calls with such a plan would have NCCL make, and that it has not made.
   Connections missing_connections(const Call& call, const Plan& plan) const;
   // A compressed call has had it connect them.

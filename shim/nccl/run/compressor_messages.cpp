@@ -16,7 +16,10 @@ void Compressor::decide_message(const Call& call, Decision& made) {
   if (call.operation == kSend) of.note_type(dtype_of(call.type));
   const std::optional<agree::Value> value = value_of(of, made);
   if (!value) return;
-  if (value->capacity > 0) return decide_in_slot(call, *value, made);
+  if (value->capacity > 0) {
+    note_left_to_nccl(call, made);
+    return decide_in_slot(call, *value, made);
+  }
   made.reason = call.raw_as_called;
   if (made.reason != 0) return;
   made.dtype = dtype_of(call.type);

@@ -120,6 +120,26 @@ bool Compressor::looks_for_memory(const Decision& made) {
   return true;
 }
 
+void Compressor::note_left_to_nccl(const Call& call, const Decision& made) {
+  const bool leaves = call.left_to_nccl != 0;
+  for (Kind* const of : made.of) {
+    if (of == nullptr || (!leaves && !of->needs_no_leaving())) continue;
+    const std::lock_guard lock(mutex_);
+    leaves ? of->leave_to_nccl(static_cast<std::uint16_t>(call.left_to_nccl)) : of->come_back();
+  }
+}
+
+bool Compressor::is_left_to_nccl(const Call& call, Decision& made) {
+  const Kind& of = *made.of[0];
+  if (call.left_to_nccl == 0 && !of.is_left_to_nccl()) return false;
+  if (state_ == agree::State::kForming) state_ = agreed_->membership().state;
+  if (state_ != agree::State::kReady) return false;
+  know_nodes();
+  if (!stays_inside(call)) note_left_to_nccl(call, made);
+  if (call.left_to_nccl != 0) made.reason = call.left_to_nccl;
+  return call.left_to_nccl != 0 || of.is_left_to_nccl();
+}
+
 Connections Compressor::missing_connections(const Call& call, const Plan& plan) const {
   if (!exchanges_messages(call, plan)) return {};
   return connected_.missing(hosts_, plan.info.in_levels != 0);

@@ -41,7 +41,7 @@ bool Kind::wants_sample(std::uint16_t reason) {
 }
 
 bool Kind::looks_for_memory() {
-  if (!vetoed_ || ++short_ < to_look_) return false;
+  if (!vetoed_ || left_ || ++short_ < to_look_) return false;
   short_ = 0;
   to_look_ = std::min(2 * to_look_, kMostShort);
   return true;
@@ -160,6 +160,20 @@ void Kind::veto(std::uint16_t reason) {
   own_.needed = 0;
   own_.veto = reason;
   offer();
+}
+
+void Kind::leave_to_nccl(std::uint16_t reason) {
+  since_left_ = 0;
+  if (std::exchange(left_, true)) return;
+  vetoed_ = true;
+  own_.needed = 0;
+  own_.veto = reason;
+  offer();
+}
+
+void Kind::come_back() {
+  left_ = false;
+  suspend_veto();
 }
 
 void Kind::suspend_veto() { vetoed_ = false; }

@@ -83,6 +83,12 @@ class Kind {
   // True for the first coded call of the kind.
   bool is_first_coded() { return !std::exchange(has_coded_, true); }
   bool is_untried() const { return !vetoed_ && working_.is_none(); }
+  // A call comes that NCCL is to have as it is (run/call.h), or one that it need not have: true if
+  // there have been so many of these since that the kind comes back.
+  bool is_left_to_nccl() const { return left_; }
+  bool needs_no_leaving() { return left_ && ++since_left_ >= kWhileRaw; }
+  // It has come back, and not been tried since.
+  bool is_back() const { return own_.veto != 0 && !vetoed_; }
 
   // ---- Of whoever reports, one at a time ----
 
@@ -97,6 +103,10 @@ class Kind {
   void ask(std::uint16_t timing_round);
   // Says that the kind has to stay raw here.
   void veto(std::uint16_t reason);
+  // Says that NCCL is to have the kind's calls for that reason, whatever else keeps them raw; and
+  // that it need not any more.
+  void leave_to_nccl(std::uint16_t reason);
+  void come_back();
   // There is memory again, of which it is taken; before that the veto is only out of the way.
   void suspend_veto();
   void lift_veto();
@@ -149,6 +159,8 @@ class Kind {
   std::uint32_t watched_ = 0;  // since the last look at their times
   choose::RoundTally watched_times_;
   bool vetoed_ = false;
+  bool left_ = false;  // to NCCL, which is a veto
+  std::uint64_t since_left_ = 0;
   Needs needs_;
   Seen seen_;
   agree::Offer own_;

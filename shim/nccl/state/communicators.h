@@ -17,6 +17,7 @@
 #include "state/free_memory.h"
 #include "state/own_sums.h"
 #include "state/timings.h"
+#include "state/windows.h"
 
 namespace thinwire::nccl {
 
@@ -51,6 +52,8 @@ struct Communicator {
   Timings timings;
   FreeMemories free_memory;
   OwnSums own_sums;
+  Windows windows;
+  std::atomic<bool> zero_ctas{false};            // its configuration has that policy
   bool blocks = true;                            // its calls do
   bool has_siblings = false;                     // see state/job.h
   bool prepared = false;                         // what its calls launch has been loaded

@@ -42,6 +42,10 @@ const char* reason_text(int reason) {
       return "NCCL would have to connect with too many ranks";
     case kSiblingsUnknown:
       return "siblings not known";
+    case kInWindow:
+      return "in a registered window of symmetric memory";
+    case kNoCtas:
+      return "zero-CTA policy of the communicator";
     case kUnusual:
       return "arguments for NCCL to judge";
     case kPairUnreachable:

@@ -26,6 +26,8 @@ enum : int {
   kNoThread,                    // a rank's system refuses the thread that serves compressed calls
   kConfigured,                  // the program asks something of NCCL's own algorithms
   kSiblingsUnknown,             // and it is not known which communicators decide together
+  kInWindow,                    // on some rank: of symmetric memory, which NCCL has kernels for
+  kNoCtas,                      // the program wants none used on the communicator
   kReasons
 };
 const char* reason_text(int reason);

@@ -6,6 +6,7 @@
 
 #include "comm.h"
 #include "entry.h"
+#include "group.h"
 
 namespace fake_nccl {
 namespace {
@@ -29,9 +30,11 @@ class Owned {
 
 Owned g_registered, g_memory;
 
+bool is_sound(const Registered& of, const void* made) {
+  return of.memory != nullptr && of.bytes > 0 && made != nullptr;
+}
+
 ncclResult_t add(const Registered& of, Registered** made) {
-  if (const ncclResult_t error = usable(of.comm); error != ncclSuccess) return error;
-  if (of.memory == nullptr || of.bytes == 0 || made == nullptr) return ncclInvalidArgument;
   *made = new Registered(of);
   g_registered.add(*made);
   return ncclSuccess;
@@ -48,7 +51,10 @@ ncclResult_t remove(ncclComm_t comm, Registered* one) {
 }  // namespace
 
 FAKE_NCCL(CommRegister, ncclComm_t comm, void* memory, std::size_t bytes, void** handle) {
-  return add({comm, memory, bytes, -1}, reinterpret_cast<Registered**>(handle));
+  const Registered of{comm, memory, bytes, -1};
+  if (const ncclResult_t error = usable(comm); error != ncclSuccess) return error;
+  return is_sound(of, handle) ? add(of, reinterpret_cast<Registered**>(handle))
+                              : ncclInvalidArgument;
 }
 
 FAKE_NCCL(CommDeregister, ncclComm_t comm, void* handle) {
@@ -57,12 +63,18 @@ FAKE_NCCL(CommDeregister, ncclComm_t comm, void* handle) {
 
 FAKE_NCCL(CommWindowRegister, ncclComm_t comm, void* memory, std::size_t bytes,
           ncclWindow_t* window, int flags) {
-  if ((flags & ~NCCL_WIN_COLL_SYMMETRIC) != 0) return ncclInvalidArgument;
-  return add({comm, memory, bytes, flags}, window);
+  const Registered of{comm, memory, bytes, flags};
+  if ((flags & ~NCCL_WIN_COLL_SYMMETRIC) != 0 || !is_sound(of, window)) return ncclInvalidArgument;
+  if (const ncclResult_t error = usable_now(comm); error != ncclSuccess) return error;
+  *window = nullptr;
+  // NCCL gives none where ranks cannot share memory.
+  const char* const none = std::getenv("FAKE_NCCL_NO_WINDOWS");
+  const bool has = none == nullptr || *none == '\0';
+  return submit_making(comm, [=] { return has ? add(of, window) : ncclSuccess; });
 }
 
 FAKE_NCCL(CommWindowDeregister, ncclComm_t comm, ncclWindow_t window) {
-  return remove(comm, window);
+  return window == nullptr ? ncclSuccess : remove(comm, window);
 }
 
 FAKE_NCCL(MemAlloc, void** memory, std::size_t bytes) {

@@ -4,27 +4,22 @@
 
 #include "native/nccl_abi.h"
 
-namespace fake_nccl {
-
-struct Registered {
+struct ncclWindow_vidmem {
   ncclComm_t comm;
   void* memory;
   std::size_t bytes;
   int flags;  // -1: no window
 };
 
+namespace fake_nccl {
+using Registered = ncclWindow_vidmem;
 }  // namespace fake_nccl
-
-using ncclWindow_t = fake_nccl::Registered*;
 
 constexpr int NCCL_WIN_COLL_SYMMETRIC = 1;
 
 extern "C" {
 ncclResult_t ncclCommRegister(ncclComm_t comm, void* memory, std::size_t bytes, void** handle);
 ncclResult_t ncclCommDeregister(ncclComm_t comm, void* handle);
-ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* memory, std::size_t bytes,
-                                    ncclWindow_t* window, int flags);
-ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t window);
 ncclResult_t ncclMemAlloc(void** memory, std::size_t bytes);
 ncclResult_t ncclMemFree(void* memory);
 }  // extern "C"
