@@ -1247,6 +1247,10 @@ typedef struct tw_stream_plan_info {
   uint64_t plain_bytes;     /* what it passes as it is, to ranks of its node */
   uint64_t in_levels;       /* 1: the call goes in two levels */
   uint64_t has_references;  /* 1: calls take `references` in tw_stream_call */
+  uint64_t peers;           /* ranks that it sends messages to, or gets them from */
+  uint64_t launches;        /* steps on the stream, exchanges among them: of a call that is lent
+                               `workspace`, and not in place */
+  uint64_t messages;        /* sent and received, in all exchanges */
 } tw_stream_plan_info;
 
 tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info);

@@ -88,6 +88,9 @@ tw_stream_plan_info info_of(const SlotPlan& plan) {
   info.plain_bytes = plan.plain_bytes();
   info.in_levels = plan.in_levels() ? 1 : 0;
   info.has_references = plan.difference().exists ? 1 : 0;
+  info.peers = plan.peers();
+  info.launches = plan.launches();
+  info.messages = plan.messages();
   return info;
 }
 

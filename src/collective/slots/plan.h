@@ -136,6 +136,12 @@ class SlotPlan {
   std::uint64_t raw_bytes() const;
   std::uint64_t wire_bytes() const;
   std::uint64_t plain_bytes() const;
+  // A run's steps on its stream, exchanges among them, whose workspace is kept and whose result is
+  // not in place; its messages, sent and received, and how many ranks are at their other ends.
+  // NCCL's own functions have none (counts.cpp).
+  std::uint64_t launches() const;
+  std::uint64_t messages() const;
+  std::uint64_t peers() const;
   bool in_levels() const { return in_levels_; }
   // Bytes of a slot of the first or second coded exchange; 0 if there is none.
   std::uint64_t slot_bytes(int coded) const;
