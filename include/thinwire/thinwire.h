@@ -667,6 +667,12 @@ double tw_link_of_machine(void);
  * none. Static storage. */
 const char* tw_link_of_machine_name(void);
 
+/* The rate, in bytes per second, that a host has at most for a communicator of NCCL's which has so
+ * many ranks on it, one interface for each: of the active ports and network interfaces that NCCL's
+ * settings in the environment admit (NCCL_NET, NCCL_IB_DISABLE, NCCL_IB_HCA, NCCL_SOCKET_IFNAME),
+ * as the system tells; 0 if it does not tell the rate of all of these. Read at the first call. */
+double tw_link_of_nccl(uint32_t ranks);
+
 typedef struct tw_costs tw_costs;
 
 /* Reads a table from `text`; `name` is how errors call it. TW_INVALID_ARGUMENT for a text that is

@@ -33,6 +33,12 @@ def own_path() -> Path | None:
     return Path(path) if path else None
 
 
+def link_of_nccl(ranks: int) -> float:
+    """Bytes per second that this host has at most for a communicator of NCCL's with so many ranks
+    on it, by the interfaces that NCCL's settings admit; 0.0: not known."""
+    return float(library().tw_link_of_nccl(ranks))
+
+
 class Costs:
     """The table of the file at `path`, or of `text`. Immutable.
 

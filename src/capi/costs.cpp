@@ -13,6 +13,7 @@
 #include "capi/handles.h"
 #include "capi/text_file.h"
 #include "costs/links.h"
+#include "costs/nccl_links.h"
 
 using namespace thinwire;
 
@@ -57,6 +58,12 @@ tw_codec_cost to_c(const plan::CodecCost& cost) {
 }  // namespace
 
 double tw_link_of_machine(void) { return costs::interface_of_machine().bytes_per_second; }
+
+double tw_link_of_nccl(uint32_t ranks) {
+  constexpr uint32_t kMost = 1U << 20;
+  return costs::most_of_node(costs::nccl_links_of_machine(),
+                             static_cast<int>(std::min(ranks, kMost)));
+}
 
 const char* tw_link_of_machine_name(void) { return costs::interface_of_machine().name.c_str(); }
 

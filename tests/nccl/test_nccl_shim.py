@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 PROGRAMS = BUILD / "tests" / "nccl"
 SHIM = BUILD / "shim" / "nccl" / "libthinwire_nccl.so"
+# No interfaces that tell their rates, whatever machine this is.
+NO_SYSTEM = "/nowhere"
 RAW = "no GPU that this build could use"
 BYTES = "datatype not taken by the codec"
 LITTLE = "below the threshold"
@@ -64,7 +66,7 @@ def run_whole(
     `beside`: a library that is preloaded before it. Unless `settings` say otherwise its ranks
     compress though they share a node, and what does not pay."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
-    named = {"THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+    named = {"THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1", "THINWIRE_TEST_SYSTEM": NO_SYSTEM}
     named |= {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
     preloads = ([beside] if beside is not None else []) + ([SHIM] if preload else [])
     own = {"LD_PRELOAD": ":".join(str(each) for each in preloads)}
@@ -302,7 +304,8 @@ def start(rank: int, ranks: int, path: Path, *, preload: bool = True, **settings
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     own = {"LD_PRELOAD": str(SHIM)} if preload else {}
     words = [str(PROGRAMS / "nccl_membership"), str(rank), str(ranks), str(path / "id")]
-    named = {"THINWIRE_REPORT": str(path / "report"), "RANK": str(rank)} | settings
+    named = {"THINWIRE_REPORT": str(path / "report"), "RANK": str(rank)}
+    named |= {"THINWIRE_TEST_SYSTEM": NO_SYSTEM} | settings
     return Popen(words, env=kept | own | named, stdout=PIPE, stderr=PIPE, text=True)
 
 

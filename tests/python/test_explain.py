@@ -1,6 +1,9 @@
 """`thinwire explain`: the library's own choice for a message or a collective, and why."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +165,31 @@ def test_plans_from_python() -> None:
     assert whole.algorithm in ("chain", "binomial")
     with pytest.raises(ValueError, match="none of bcast"):
         plan_collective(codec, settings, "dance", "f32", 1 << 20, ranks=4, nodes=4)
+
+
+def test_under_nccl_the_hosts_interfaces_tell_the_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the library for NCCL has it, which reads them once a process."""
+    port = tmp_path / "class" / "infiniband" / "mlx5_0" / "ports" / "1"
+    port.mkdir(parents=True)
+    (port / "state").write_text("4: ACTIVE\n")
+    for rate, says in (
+        ("0.1 Gb/sec", "compressed by"),
+        ("-1", "raw: the link's rate is not known"),
+    ):
+        (port / "rate").write_text(f"{rate}\n")
+        words = [sys.executable, "-m", "thinwire", "explain", *SIXTEEN, "--nccl"]
+        env = os.environ | {"THINWIRE_TEST_SYSTEM": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
+        assert says in done.stdout.replace("\n", " "), done.stdout
+        assert ("link 0.1gbit by this host's interfaces" in done.stdout) == (rate != "-1")
+
+
+@pytest.mark.parametrize(("option", "name"), [("--window", "kInWindow"), ("--zero-cta", "kNoCtas")])
+def test_what_is_left_to_nccl_is_raw_as_its_library_says(option: str, name: str) -> None:
+    found = explained(*SIXTEEN, "--link", "10mbit", "--codec", "mpc", option)
+    source = Path(__file__).resolve().parents[2] / "shim" / "nccl" / "state" / "reason.cpp"
+    text = source.read_text().split(f"case {name}:")[1].split('"')[1]
+    assert found["why_raw"] == text and found["sends"] == "raw"
+    assert found["sentence"] == f"raw: {text}"

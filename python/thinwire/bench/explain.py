@@ -22,6 +22,10 @@ REDUCTIONS = ("reduce", "allreduce", "reduce-scatter")
 PIECES, PIECE_BYTES = 4, 1 << 20
 RUNS = 3
 
+# As the library for NCCL says it of calls for which the program has asked NCCL for something.
+IN_WINDOW = "in a registered window of symmetric memory"
+ZERO_CTA = "zero-CTA policy of the communicator"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -181,6 +185,11 @@ def explain(codec: Codec, call: Call, settings: PlanSettings, price: Price) -> E
         algorithm=own.algorithm,
         coding=own.coding,
     )
+
+
+def left_to_nccl(found: Explanation, why: str) -> Explanation:
+    """The same of a call that goes to NCCL as it is."""
+    return replace(found, why_raw=why, sends="raw", sentence=f"raw: {why}")
 
 
 def _plan(codec: Codec, call: Call, settings: PlanSettings, cost: CodecCost | None) -> Choice:

@@ -16,6 +16,7 @@ from thinwire.cli.policy import Operation, say_rule
 from thinwire.cli.run_options import CodecOption, PolicyOption
 from thinwire.cli.values import Dtype
 from thinwire.codec import Codec
+from thinwire.costs import link_of_nccl
 from thinwire.library import parse_link_rate, parse_size
 from thinwire.plan import PlanSettings
 from thinwire.policy import Policy, PolicyRule
@@ -86,6 +87,18 @@ def explain(
             help="A file of such values, of which samples give ratio and speed.",
         ),
     ] = None,
+    nccl: Annotated[
+        bool,
+        typer.Option(
+            "--nccl", help="Of NCCL: without --link by the interfaces of this host that it uses."
+        ),
+    ] = False,
+    window: Annotated[
+        bool, typer.Option("--window", help="Of NCCL, in a window of symmetric memory.")
+    ] = False,
+    zero_cta: Annotated[
+        bool, typer.Option("--zero-cta", help="Of NCCL, under the zero-CTA policy.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what would be done with a message or a collective, and why.
@@ -103,6 +116,9 @@ def explain(
     rule, rule_words = _rule(policy, call, comm_name)
     spec = codec if rule is None or rule.codec == "default" else rule.codec
     rate = parse_link_rate(link) if link else None
+    if rate is None and (nccl or window or zero_cta):
+        rate = link_of_nccl(-(-ranks // nodes)) or None
+        link = f"{rate * 8e-9:g}gbit by this host's interfaces" if rate else None
     try:
         price = explainer.by_file(data, call) if data else explainer.by_table_or_measuring(call)
     except ValueError as error:
@@ -112,6 +128,8 @@ def explain(
     of_all = least * ranks if operation in OF_BLOCKS else least
     settings = PlanSettings(of_all, same_node, rate)
     found = explainer.explain(Codec(spec), call, settings, price)
+    if window or zero_cta:
+        found = explainer.left_to_nccl(found, explainer.IN_WINDOW if window else explainer.ZERO_CTA)
     if as_json:
         print(json.dumps(_as_json(found, call, rate, least, rule_words), indent=2))
         return

@@ -8,6 +8,7 @@
 #include "native/cuda.h"
 #include "run/compressor.h"
 #include "run/memory.h"
+#include "run/prediction.h"
 #include "run/service.h"
 #include "state/reason.h"
 #include "state/settings.h"
@@ -83,6 +84,11 @@ int Compressor::lacks(const Call& call, PlanKey key, const Decision& made) {
   if (plan != nullptr) {
     plan->users.fetch_sub(1);
     missing = missing_connections(call, *plan);
+  }
+  const std::uint64_t most = std::bit_ceil(call.elements * element_bytes(call.type) + 1) - 1;
+  if (const int why =
+          why_not_tried(call, most, plan, settings().codecs[made.codec], hosts_, rank_, ranks_)) {
+    return why;
   }
   if (missing.ranks.size() > settings().most_connected) return kManyConnections;
   StreamMemory& stream_memory = memory_for(call.stream, kNoGroup);

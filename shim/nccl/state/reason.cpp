@@ -46,6 +46,8 @@ const char* reason_text(int reason) {
       return "in a registered window of symmetric memory";
     case kNoCtas:
       return "zero-CTA policy of the communicator";
+    case kManySteps:
+      return "too many steps or peers for what it could save";
     case kUnusual:
       return "arguments for NCCL to judge";
     case kPairUnreachable:

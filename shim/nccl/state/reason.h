@@ -28,6 +28,7 @@ enum : int {
   kSiblingsUnknown,             // and it is not known which communicators decide together
   kInWindow,                    // on some rank: of symmetric memory, which NCCL has kernels for
   kNoCtas,                      // the program wants none used on the communicator
+  kManySteps,                   // and peers, for what is predicted to be saved
   kReasons
 };
 const char* reason_text(int reason);

@@ -35,12 +35,19 @@ bool is_pairwise() {
   return false;
 }
 
+double stated_link() {
+  const char* const text = tw_setting_value("THINWIRE_LINK");
+  double rate = 0;
+  return text != nullptr && tw_link_rate_parse(text, &rate) == TW_OK ? rate : 0;
+}
+
 CodecUse use_of(tw_codec* codec) {
   CodecUse made;
   made.codec = codec;
   made.dtypes = dtypes_of(codec);
-  const bool link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
-  made.lacks_link = tw_codec_needs_link(codec) != 0 && !link_is_stated;
+  const bool needs_link = tw_codec_needs_link(codec) != 0 && stated_link() == 0;
+  made.goes_by_machine = needs_link && tw_link_of_nccl(1) > 0;
+  made.lacks_link = needs_link && !made.goes_by_machine;
   // Nobody promises an order of additions under NCCL.
   made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
   made.sizes_follow_error = sizes_follow_error(codec);
@@ -77,6 +84,7 @@ Settings read() {
   read.rounds = is_pairwise();
   read.force = shim::is_on("THINWIRE_FORCE");
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
+  read.link = stated_link();
   read.most_connected = shim::size_or("THINWIRE_CONNECTIONS", 16);
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);

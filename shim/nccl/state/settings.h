@@ -13,7 +13,8 @@ namespace thinwire::nccl {
 struct CodecUse {
   tw_codec* codec = nullptr;        // never destroyed
   std::uint32_t dtypes = 0;         // bit 1 << tw_dtype for each that it takes; none: "off"
-  bool lacks_link = false;          // it needs THINWIRE_LINK, which is not stated
+  bool lacks_link = false;          // it needs a link's rate, and nobody tells one
+  bool goes_by_machine = false;     // it needs one, and the machine alone tells it
   bool sums = false;                // it takes reductions
   bool sums_alone = false;          // and nothing else
   bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
@@ -34,8 +35,9 @@ struct Settings {
   bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
   bool joins = false;                   // some calls are decided on by siblings together
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
-  std::uint64_t most_connected = 0;     // THINWIRE_CONNECTIONS: ranks, on each communicator
-  std::uint64_t references = 0;         // THINWIRE_REFERENCES
+  double link = 0;                   // THINWIRE_LINK, of a host in bytes per second; 0: not stated
+  std::uint64_t most_connected = 0;  // THINWIRE_CONNECTIONS: ranks, on each communicator
+  std::uint64_t references = 0;      // THINWIRE_REFERENCES
   bool asked_for = false;  // compression was, by somebody: the end says why there was none
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;
