@@ -4,7 +4,9 @@
 #include "shim/mpi/entry/receive_space.h"
 #include "shim/mpi/entry/receiving.h"
 #include "shim/mpi/message/continuations.h"
+#include "shim/mpi/message/deliver.h"
 #include "shim/mpi/message/early_messages.h"
+#include "shim/mpi/message/length.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
@@ -23,6 +25,21 @@ int receive_continuationed(const Incoming& message, std::uint64_t capacity, MPI_
                        own);
   };
   return receive_and_deliver(message, capacity, true, call, status);
+}
+
+// A type whose blocks are not listed is received in scratch memory, and unpacked only after all has
+// come. What a message's length shows to be raw needs none of that.
+bool asks_for_length(const Incoming& message) {
+  return !message.on_device && !type_facts(message.type).dense && puts_off_list(message.type) &&
+         is_usable(message.type);
+}
+
+int receive_by_length(const Incoming& message, MPI_Status* status) {
+  MPI_Message handle = MPI_MESSAGE_NULL;
+  MPI_Status probed;
+  const int error = real().Mprobe(message.source, message.tag, message.comm, &handle, &probed);
+  if (error != MPI_SUCCESS || handle == MPI_MESSAGE_NULL) return error;
+  return receive_matched(message, &handle, status, is_suspicious(wire_bytes_of(probed)));
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -47,8 +64,10 @@ int receive(const Incoming& message, MPI_Status* status) {
     }
   }
   const std::uint64_t capacity = message_bytes(message.count, message.type);
-  if (needs_continuation(message, capacity))
+  if (needs_continuation(message, capacity)) {
+    if (asks_for_length(message)) return receive_by_length(message, status);
     return receive_continuationed(message, capacity, status);
+  }
   return real().Recv(plain_buffer(message), message.count, message.type, message.source,
                      message.tag, message.comm, status);
 }

@@ -141,6 +141,11 @@ bool may_have_many_blocks(MPI_Datatype type, std::uint64_t size) {
   }
 }
 
+// Under the lock of what is kept.
+bool is_too_early_to_list(MPI_Datatype type, const Kept& kept) {
+  return kept.asked < kUsesBefore && may_have_many_blocks(type, kept.facts.size);
+}
+
 // nullptr if it cannot be said, or is not worth while yet. Under the lock of what is kept.
 TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
   const std::optional<Loops> loops = loops_of(type);
@@ -148,7 +153,7 @@ TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
     auto map = std::make_shared<TypeMap>(loops->block, loops->levels, loops->extent);
     if (map->bytes() == kept.facts.size) return map;
   }
-  if (kept.asked < kUsesBefore && may_have_many_blocks(type, kept.facts.size)) {
+  if (is_too_early_to_list(type, kept)) {
     ++kept.asked;
     return nullptr;
   }
@@ -205,6 +210,14 @@ ByteForm byte_form_of(MPI_Datatype type) {
   if (!kept->bytes.map) return {};
   kept->bytes.type = hold_byte_type(make_byte_type(*kept->bytes.map));
   return kept->bytes;
+}
+
+bool puts_off_list(MPI_Datatype type) {
+  const auto held = reading();
+  Kept* kept = kept_of(type);
+  if (kept == nullptr) return false;
+  const std::lock_guard lock(kept->mutex);
+  return !kept->bytes.map && is_too_early_to_list(type, *kept) && !loops_of(type);
 }
 
 TypeMapPointer known_map_of(MPI_Datatype type) {

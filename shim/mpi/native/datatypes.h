@@ -43,6 +43,9 @@ struct ByteForm {
 };
 ByteForm byte_form_of(MPI_Datatype type);
 
+// Whether byte_form_of() would leave the type's many blocks unlisted, for now.
+bool puts_off_list(MPI_Datatype type);
+
 // The map that was made already, or nullptr.
 TypeMapPointer known_map_of(MPI_Datatype type);
 
