@@ -1,6 +1,7 @@
 """`thinwire.simulate`: times known by hand, and bytes that are conserved."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,6 +222,22 @@ def test_it_gains_over_slow_links_and_loses_over_fast_ones(over: str, operation:
         for link in (1e7, 1e11)
     ]
     assert gains[0] > 1.3 and gains[1] < 1
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", "null", "[" * 100_000], ids=["list", "{}", "null", "deep"]
+)
+def test_files_that_are_no_machine_are_errors(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="no machine of"):
+        Machine.read(path)
+
+
+@pytest.mark.parametrize("operation", OF_ARRAY)
+def test_what_takes_no_time_gains_nothing(operation: str) -> None:
+    given = {"machine": BARE, "codec": "mpc", "cost": FREE, "nodes": 1}
+    assert thinwire.simulate(operation, 4, **given).gain == 1  # type: ignore[arg-type]
 
 
 def test_the_number_of_ranks_from_which_it_loses() -> None:

@@ -16,7 +16,8 @@ SEARCH_STEPS = 2
 
 @dataclass(frozen=True)
 class Comparison:
-    """`gain` is the raw time over the compressed one; below 1 compressing loses."""
+    """`gain` is the raw time over the compressed one; below 1 compressing loses. What takes no time
+    either way, as of one rank, has a gain of 1."""
 
     call: Call
     codec: str
@@ -26,7 +27,7 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        return self.raw.seconds / self.compressed.seconds
+        return self.raw.seconds / self.compressed.seconds if self.compressed.seconds > 0 else 1
 
 
 def simulate(

@@ -86,7 +86,7 @@ class Machine:
             known = json.loads(path.read_text())
             costs = {str(spec): (float(e), float(d)) for spec, (e, d) in known["costs"].items()}
             machine = cls(**(known | {"costs": costs}))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(f"{path}: no machine of `thinwire simulate`: {error}") from error
         return machine if link is None else replace(machine, link=link)
 

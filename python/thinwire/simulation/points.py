@@ -44,7 +44,7 @@ def read_points(paths: list[Path], *, fastest: bool = False) -> list[Point]:
         try:
             rows = json.loads(path.read_text())
             points += [_point_of(row, which) for row in rows if _is_whole(row)]
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path}: no rows of `thinwire bench collective --json`: {error}"
             ) from error
