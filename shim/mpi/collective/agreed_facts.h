@@ -3,8 +3,8 @@
 
 #include "choose/link.h"
 #include "shim/mpi/collective/call.h"
-#include "shim/mpi/collective/communicators.h"
 #include "shim/mpi/collective/part.h"
+#include "shim/mpi/collective/record.h"
 
 namespace thinwire::mpi {
 

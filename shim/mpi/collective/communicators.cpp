@@ -9,7 +9,6 @@
 #include "shim/mpi/collective/agreed_facts.h"
 #include "shim/mpi/collective/agreement.h"
 #include "shim/mpi/collective/groups.h"
-#include "shim/mpi/collective/live.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/nothing_compressed.h"
@@ -186,22 +185,13 @@ Collectives& collectives_of(MPI_Comm comm) {
   } else if (kept.wants_costs) {
     learn_costs(kept);
   } else {
-    wait_for_started(kept);
+    kept.wait_for_started();
   }
   return kept;
 }
 
-void wait_for_started(Collectives& kept) {
-  if (kept.worker) kept.worker->run_until_idle();
-}
-
-void want_costs(Collectives& kept) {
-  if (std::exchange(kept.wants_costs, true)) return;
-  ++wanted_collectives;
-}
-
 void learn_costs(Collectives& kept) {
-  wait_for_started(kept);
+  kept.wait_for_started();
   if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
   if (kept.wants_thread) agree_on_thread(kept);
   agree_on_link_if_due(kept);

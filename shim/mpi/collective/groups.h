@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "shim/mpi/collective/communicators.h"
+#include "shim/mpi/collective/record.h"
 #include "shim/mpi/native/mpi_abi.h"
 
 namespace thinwire::mpi {

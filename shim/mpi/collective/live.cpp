@@ -102,10 +102,6 @@ void release_if(Goes&& goes) {
 
 }  // namespace
 
-Collectives::~Collectives() {
-  if (worker) worker->run_until_idle();
-}
-
 void end_if_unused(Collectives* kept) {
   if (kept->users > 0 || kept->is_shared) return;
   if (wants_a_call(kept)) --wanted_collectives;
@@ -146,6 +142,11 @@ Collectives* known_collectives(MPI_Comm comm) {
   return lost->collectives;
 }
 
+void want_costs(Collectives& kept) {
+  if (std::exchange(kept.wants_costs, true)) return;
+  ++wanted_collectives;
+}
+
 void set_private(Collectives& kept, MPI_Comm own) {
   const std::lock_guard lock(g_live_mutex);
   kept.own = std::make_shared<PrivateComm>(own);
@@ -165,7 +166,7 @@ void take_collectives_along(Ending& ending) {
   Live* const live = find_live(ending.comm());
   if (live == nullptr) return;
   ending.collectives = live->collectives;
-  wait_for_started(*ending.collectives);
+  ending.collectives->wait_for_started();
   detach(*live);
 }
 

@@ -136,7 +136,7 @@ NativeReason plan_started(const CollectiveArguments& arguments, const Part& part
 NativeReason plan_persistent(const CollectiveArguments& arguments, Part& part, Collectives& kept) {
   ++kept.calls;
   if (part.is_open) {
-    wait_for_started(kept);
+    kept.wait_for_started();
     if (!agree_on_signature(part, kept.queue)) return NativeReason::kDtype;
   }
   const NativeReason why = ask_as_agreed(arguments, part, kept);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "shim/mpi/collective/live.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 

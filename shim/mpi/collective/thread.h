@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "shim/mpi/collective/communicators.h"
+#include "shim/mpi/collective/record.h"
 
 namespace thinwire::mpi {
 

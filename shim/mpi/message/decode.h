@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "shim/mpi/message/continuations.h"
+#include "shim/mpi/message/destination.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {

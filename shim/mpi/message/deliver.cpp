@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/decode.h"
 #include "shim/mpi/message/device.h"
 #include "shim/mpi/message/length.h"

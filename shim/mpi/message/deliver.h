@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "shim/mpi/message/continuations.h"
+#include "shim/mpi/message/destination.h"
 
 namespace thinwire::mpi {
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "shim/mpi/native/datatypes.h"
-#include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/fast_path.h"
 #include "shim/mpi/state/state.h"
@@ -73,6 +72,15 @@ int copy_from_device(const void* buffer, MPI_Datatype type, const Lease& dense,
                          : failed("cannot copy a message from GPU memory", MPI_ERR_OTHER);
 }
 
+int copy_to_pinned(const void* buffer, MPI_Datatype type, std::uint64_t bytes, Lease& pinned) {
+  int device = -1;
+  const int error = find_device(buffer, type, &device);
+  if (error != MPI_SUCCESS) return error;
+  pinned = acquire_counted(TW_MEMORY_PINNED, -1, bytes);
+  return pinned ? copy_from_device(buffer, type, pinned, bytes)
+                : failed("has no pinned memory for a message", MPI_ERR_NO_MEM);
+}
+
 int copy_to_device(const Destination& destination, const Lease& dense, std::uint64_t bytes) {
   const StagingTime time;
   tw_status status = TW_OK;
@@ -122,26 +130,6 @@ int copy_now(void* destination, const void* source, std::uint64_t bytes) {
 
 void copy_anywhere(void* destination, const void* source, std::size_t bytes) {
   copy_now(destination, source, bytes);
-}
-
-int stage(const Outgoing& message, std::optional<Wire>& wire) {
-  const std::uint64_t bytes = message_bytes(message.count, message.type);
-  wire.emplace();
-  wire->bytes = wire->raw_bytes = bytes;
-  wire->form = Wire::Form::kUsersType;
-  if (bytes == 0 || message.destination == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (!type_facts(message.type).dense) wire->form = Wire::Form::kBytes;
-  int device = -1;
-  int error = find_device(message.buffer, message.type, &device);
-  if (error == MPI_SUCCESS) {
-    wire->data = acquire_counted(TW_MEMORY_PINNED, -1, bytes);
-    error = wire->data ? copy_from_device(message.buffer, message.type, wire->data, bytes)
-                       : failed("has no pinned memory for a message", MPI_ERR_NO_MEM);
-  }
-  if (error != MPI_SUCCESS) return raise(message.comm, error);
-  ++process().counters.staged_messages;
-  process().counters.staged_bytes += bytes;
-  return MPI_SUCCESS;
 }
 
 }  // namespace thinwire::mpi

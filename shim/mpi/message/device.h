@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
-#include "shim/mpi/message/continuations.h"
-#include "shim/mpi/message/encode.h"
+#include "shim/mpi/message/destination.h"
 
 namespace thinwire::mpi {
 
@@ -28,7 +26,10 @@ int find_device(const void* buffer, MPI_Datatype type, int* device);
 int copy_from_device(const void* buffer, MPI_Datatype type, const Lease& dense,
                      std::uint64_t bytes);
 
-// The reverse, from host or GPU memory; writes the type's own bytes only.
+// The same to pinned memory, which `pinned` gets. Returns an MPI error code, logged.
+int copy_to_pinned(const void* buffer, MPI_Datatype type, std::uint64_t bytes, Lease& pinned);
+
+// The reverse of copy_from_device(), from host or GPU memory; writes the type's own bytes only.
 int copy_to_device(const Destination& destination, const Lease& dense, std::uint64_t bytes);
 
 // A message's elements one after the other in host memory, which GPUs reach if the message lies in
@@ -46,9 +47,5 @@ int copy_now(void* destination, const void* source, std::uint64_t bytes);
 
 // As memcpy(), between any two places; a failure is logged and counted.
 void copy_anywhere(void* destination, const void* source, std::size_t bytes);
-
-// A raw message in GPU memory as the MPI would have sent it, in pinned memory. Returns what went
-// wrong, raised on the communicator.
-int stage(const Outgoing& message, std::optional<Wire>& wire);
 
 }  // namespace thinwire::mpi

@@ -10,6 +10,7 @@
 #include "shim/mpi/message/length.h"
 #include "shim/mpi/message/sample.h"
 #include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
 #include "shim/mpi/observe/attempt.h"
 #include "shim/mpi/observe/ranges.h"
 #include "shim/mpi/state/state.h"
@@ -43,6 +44,20 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (chosen->attempt.reason != TW_COMPRESS) return std::nullopt;
   wire.attempt = chosen->attempt;
   return wire;
+}
+
+int stage(const Outgoing& message, std::optional<Wire>& wire) {
+  const std::uint64_t bytes = message_bytes(message.count, message.type);
+  wire.emplace();
+  wire->bytes = wire->raw_bytes = bytes;
+  wire->form = Wire::Form::kUsersType;
+  if (bytes == 0 || message.destination == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (!type_facts(message.type).dense) wire->form = Wire::Form::kBytes;
+  const int error = copy_to_pinned(message.buffer, message.type, bytes, wire->data);
+  if (error != MPI_SUCCESS) return raise(message.comm, error);
+  ++process().counters.staged_messages;
+  process().counters.staged_bytes += bytes;
+  return MPI_SUCCESS;
 }
 
 namespace {

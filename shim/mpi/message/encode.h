@@ -30,6 +30,10 @@ struct Wire {
 // (observe/attempt.h); who has sent a frame calls observe_sent().
 std::optional<Wire> encode(const Outgoing& message);
 
+// A raw message in GPU memory as the MPI would have sent it, in pinned memory. Returns what went
+// wrong, raised on the communicator.
+int stage(const Outgoing& message, std::optional<Wire>& wire);
+
 // From elements that lie one after the other to the frame that travels.
 
 struct Dense {

@@ -228,12 +228,6 @@ TypeMapPointer known_map_of(MPI_Datatype type) {
   return kept->bytes.map;
 }
 
-const void* first_byte(const void* buffer, MPI_Datatype type) {
-  MPI_Count lower = 0, extent = 0;
-  real().Type_get_true_extent_x(type, &lower, &extent);
-  return reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(buffer) + lower);
-}
-
 bool is_null_buffer(const void* buffer, MPI_Datatype type) {
   return buffer == nullptr && type_facts(type).dense;
 }

@@ -49,10 +49,6 @@ bool puts_off_list(MPI_Datatype type);
 // The map that was made already, or nullptr.
 TypeMapPointer known_map_of(MPI_Datatype type);
 
-// The address of the lowest byte of the first element. The buffer's own address may be no memory at
-// all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
-const void* first_byte(const void* buffer, MPI_Datatype type);
-
 // Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
 // absolute addresses (MPI_BOTTOM) means.
 bool is_null_buffer(const void* buffer, MPI_Datatype type);

@@ -1,12 +1,18 @@
 #include "shim/mpi/native/values.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 
-#include "shim/mpi/native/datatypes.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
+
+const void* first_byte(const void* buffer, MPI_Datatype type) {
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_true_extent_x(type, &lower, &extent);
+  return reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(buffer) + lower);
+}
 
 bool bottom_is_on_device(MPI_Datatype type) {
   const void* first = first_byte(MPI_BOTTOM, type);

@@ -1,4 +1,4 @@
-// Types of the values of predefined datatypes.
+// Facts of a message that need no look into its datatype: bytes, first address, kind of values.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,10 @@
 namespace thinwire::mpi {
 
 // The size of a message, and the memory of one without an address.
+
+// The address of the lowest byte of the first element. The buffer's own address may be no memory at
+// all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
+const void* first_byte(const void* buffer, MPI_Datatype type);
 
 // GPU memory that a datatype of absolute addresses means.
 bool bottom_is_on_device(MPI_Datatype type);

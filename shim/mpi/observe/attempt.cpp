@@ -5,8 +5,8 @@
 #include <string>
 
 #include "shim/mpi/observe/capture.h"
-#include "shim/mpi/observe/collective_calls.h"
 #include "shim/mpi/observe/nothing_compressed.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/state.h"
 

@@ -2,10 +2,8 @@
 // the trace.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "shim/mpi/observe/plan_log.h"
 #include "shim/mpi/state/collective_arguments.h"
@@ -34,18 +32,5 @@ bool wants_native_bytes();
 // A call that stays the MPI's own.
 void observe_native(NativeReason why, const CollectiveArguments& arguments, std::uint64_t bytes,
                     const KindKey& kind, const Planned& planned);
-
-// How often the policy's rules were used, and what became of what they took.
-
-// 64-bit words alone, so that ranks add them up.
-struct RuleTotals {
-  std::uint64_t calls, compressed, bytes, wire_bytes;
-};
-constexpr std::size_t kMostRules = 63;
-
-void count_by_rule(int rule, std::uint64_t bytes, std::uint64_t wire_bytes, bool compressed);
-std::array<RuleTotals, kMostRules> totals_by_rule();
-// `, "rules": [...]` of the ranks' sums, in this rank's words; "" without a policy.
-std::string rules_as_json(const std::array<RuleTotals, kMostRules>& totals);
 
 }  // namespace thinwire::mpi

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "shim/mpi/observe/collective_calls.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shim/mpi/observe/collective_calls.h"
+#include "shim/mpi/observe/rules.h"
 #include "shim/mpi/state/native_reason.h"
 #include "thinwire/thinwire.h"
 
