@@ -12,7 +12,7 @@
 #include "comm/communicator.h"
 #include "comm/exchange.h"
 #include "comm/workspace.h"
-#include "message/sample.h"
+#include "message/automatic.h"
 #include "plan/collective.h"
 
 namespace thinwire::comm {

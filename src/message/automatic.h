@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "codec/spec.h"
 #include "message/message.h"
 
 namespace thinwire::message {
@@ -53,5 +54,11 @@ Coder automatic_in_stream(const codec::Chunk& array);
 
 // Most bytes that a frame can take, whichever candidate is chosen.
 Result<std::uint64_t> automatic_bound(const codec::Chunk& array);
+
+// Foresees what coding an array would leave of a byte, from a sample of it; 1 if it would stay raw.
+// `spec` is a lossless codec, or "auto", under which a ratio below `least_ratio` is not worth a
+// frame.
+Result<double> foreseen_share(const codec::Spec& spec, const codec::Chunk& array,
+                              const std::byte* source, double least_ratio);
 
 }  // namespace thinwire::message

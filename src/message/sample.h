@@ -1,7 +1,6 @@
 // The parts of an array by which codecs are compared.
 #pragma once
 
-#include "codec/spec.h"
 #include "device/places.h"
 #include "message/message.h"
 
@@ -22,12 +21,5 @@ Sample sample_boxes(const codec::Chunk& array, const Coder& coder);
 // For those that see the array as one line: runs of it. If `boxes` are compared with them, at
 // the same places: half an array of zeros must not be more in one sample than in the other.
 Sample sample_runs(const codec::Chunk& array, const Sample* boxes = nullptr);
-
-// The share of an array that coding would leave, foreseen from a sample of it.
-
-// Foresees what is left of a byte; 1 if the array would stay raw. `spec` is a lossless codec, or
-// "auto", under which a ratio below `least_ratio` is not worth a frame.
-Result<double> foreseen_share(const codec::Spec& spec, const codec::Chunk& array,
-                              const std::byte* source, double least_ratio);
 
 }  // namespace thinwire::message
