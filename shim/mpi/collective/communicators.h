@@ -1,4 +1,4 @@
-// What compressed collectives on a communicator need of all its ranks: made, and learnt, at once.
+// Facts and means of compressed collectives that all ranks of a communicator learn at once.
 #pragma once
 
 #include "shim/mpi/collective/live.h"

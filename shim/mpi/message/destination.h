@@ -1,4 +1,4 @@
-// Where a received message goes: its place in the user's memory, and the space that it arrives in.
+// The destination of a received message in the user's memory, and the space that it arrives in.
 #pragma once
 
 #include <cstdint>

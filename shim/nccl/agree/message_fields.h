@@ -58,7 +58,7 @@ bool take(FieldReader& from, Siblings& it);
 void put(FieldWriter& to, const Joined& it);
 bool take(FieldReader& from, Joined& it);
 
-// What words to children have in them (messages.cpp).
+// The table in words to children (messages.cpp).
 void put(FieldWriter& to, const Table& it);
 bool take(FieldReader& from, Table& it);
 
