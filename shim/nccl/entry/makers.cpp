@@ -4,6 +4,7 @@
 #include "entry/group.h"
 #include "entry/making.h"
 #include "entry/unfinished.h"
+#include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
 #include "run/retired.h"
@@ -220,4 +221,19 @@ THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const 
                      return tell_after(result, by_id(made, *id, rank, ranks, config));
                    return tell_after(result, part(made, next_growth(parent), parent, config));
                  });
+}
+
+// The call that says when one that does not block is made.
+THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  return guarded(THINWIRE_NATIVE(CommGetAsyncError, comm, error), [&](auto& native) {
+    const bool ours = !Inside::now() && error != nullptr && settings().could_compress;
+    if (ours) *error = go_on(comm);
+    if (ours && *error == ncclInProgress) return ncclSuccess;
+    const ncclResult_t result = native();
+    if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
+    tell_parts_of(comm);
+    tell_registered_on(comm);
+    *error = seen_ready(comm);
+    return result;
+  });
 }

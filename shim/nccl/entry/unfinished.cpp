@@ -9,8 +9,6 @@
 #include "base/quiet_thread.h"
 #include "entry/ending.h"
 #include "entry/group.h"
-#include "entry/making.h"
-#include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
 
@@ -160,19 +158,3 @@ void drop_unfinished(Communicator& of) {
 }
 
 }  // namespace thinwire::nccl
-
-using namespace thinwire::nccl;
-
-THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-  return guarded(THINWIRE_NATIVE(CommGetAsyncError, comm, error), [&](auto& native) {
-    const bool ours = !Inside::now() && error != nullptr && settings().could_compress;
-    if (ours) *error = go_on(comm);
-    if (ours && *error == ncclInProgress) return ncclSuccess;
-    const ncclResult_t result = native();
-    if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
-    tell_parts_of(comm);
-    tell_registered_on(comm);
-    *error = seen_ready(comm);
-    return result;
-  });
-}
