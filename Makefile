@@ -99,7 +99,7 @@ torch-for-test: torch-begun
 	@tools/setup_torch >/dev/null || echo "There is no torch: the tests of tests/torch will skip"
 
 nccl-for-test:
-	@tools/setup_nccl >/dev/null || echo "NVIDIA's wheels of NCCL are not there: test_nccl_versions.py will skip"
+	@tools/setup_nccl >/dev/null || echo "NVIDIA's wheels of NCCL are not there: test_nccl_mixed.py will skip"
 
 # One tree for all: the demo builds its few targets of it, and the objects serve what is built later.
 $(BUILD)/build.ninja: | packages

@@ -59,7 +59,7 @@ ONE_OF = {
     },
     "nccl/test_nccl_nodes.py": {"test_random_programs_come_to_the_same_bits": 2},
     "nccl/test_nccl_mixed.py": {"test_a_rank_lacks_it": 3, "test_a_rank_differs": 2},
-    "nccl/test_nccl_float8.py": {"test_moves_are_compressed_and_sums_are_not": 2},
+    "nccl/test_nccl_types.py": {"test_moves_are_compressed_and_sums_are_not": 2},
     "nccl/test_nccl_guard.py": {"test_a_codec_that_loses_is_timed_and_goes_raw": 2},
     "nccl/test_nccl_lookup.py": {"test_calls_that_are_looked_up_are_compressed": 3},
     "nccl/test_nccl_groups.py": {"test_codecs_of_a_fixed_size_are_captured": 2},
@@ -89,7 +89,7 @@ ONE_OF = {
         "test_ranks_on_other_nodes_have_it": 2,
         "test_exec_knows_the_mpi_that_started_it": 2,
     },
-    "python/test_communicator_mpi.py": {"test_the_same_words_give_the_same_as_mpi4py": 2},
+    "python/test_communicator_ranks.py": {"test_the_same_words_give_the_same_as_mpi4py": 2},
 }
 
 # Whole tests, or cases by the name in their brackets, each of which another does in less.
@@ -119,8 +119,8 @@ LEFT = {
     "torch/test_torch_examples.py": [
         "test_the_examples_train",
         "test_a_study_goes_on_behind_a_run_that_fails",
+        "test_the_guides_script_prints_what_it_says",
     ],
-    "torch/test_torch_guide.py": ["test_the_guides_script_prints_what_it_says"],
     "torch/test_torch_preload.py": [
         "test_a_policy_beside_the_preload_library",
         "test_names_and_policy_reach_the_preload_library",

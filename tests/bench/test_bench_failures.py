@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import tempfile
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from rich.console import Console
 from thinwire.bench import collective, overhead, p2p, p2p_rows, raw, raw_rows, steps
 from thinwire.bench.failed import failed_row
 from thinwire.bench.p2p_rows import P2pRow
-from thinwire.bench.programs import BenchError, Loopback, RunError
+from thinwire.bench.programs import BenchError, Loopback, RunError, read_report, result_lines
 from thinwire.cli import bench_options
 from thinwire.cli.bench_options import measure_places
 from thinwire.lab import LabError
@@ -179,3 +181,34 @@ def test_steps_say_how_many_there_are(monkeypatch, terminal: bool) -> None:
         assert "1/2" in said and "left" in said
     else:
         assert said.split("\n")[0] == "[1/2] case 0"
+
+
+# Leftovers of a launcher that is killed, as one that does not end in time after an interrupt.
+
+LAUNCHER = 'mkdir "${OMPI_MCA_orte_tmpdir_base:-$TMPDIR}/ompi.host.0" && exec sleep 31.7'
+
+
+def test_the_files_of_a_launcher_that_is_killed_go_with_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(subprocess.TimeoutExpired):
+        Loopback().run(["sh", "-c", LAUNCHER], timeout=1.5)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Reports that benchmarks read of programs: half of it is a failed run, in words.
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"messages": 1}', '{"messages": NaN}'])
+def test_half_a_report_is_a_failed_run(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(RunError, match=r"report\.json: this is no report of a job"):
+        read_report(path)
+
+
+def test_lines_that_are_no_results_are_passed_over() -> None:
+    said = 'a word\n{"a": 1}\n{"a": \n{not json}\n{"b": 2}'
+    assert result_lines(said) == [{"a": 1}, {"b": 2}]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from lab_processes import COMMAND_LINE
+from lab_helpers import COMMAND_LINE
 
 # Started in the background of a script, this process ignores SIGINT, and so would every command
 # that these tests interrupt.

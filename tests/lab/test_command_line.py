@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from lab_processes import COMMAND_LINE, becomes_true, processes_of
-from lab_rates import best_rate
+from lab_helpers import COMMAND_LINE, becomes_true, best_rate, processes_of
 
 from thinwire.lab import state
 

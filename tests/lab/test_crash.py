@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab_processes import COMMAND_LINE, becomes_true, network_namespaces, processes_of
+from lab_helpers import COMMAND_LINE, becomes_true, network_namespaces, processes_of
 
 pytestmark = [
     pytest.mark.alone,

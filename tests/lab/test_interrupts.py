@@ -16,7 +16,7 @@ from pathlib import Path
 import made_traces
 import numpy as np
 import pytest
-from lab_processes import becomes_true, processes_of
+from lab_helpers import becomes_true, processes_of
 
 import thinwire
 

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lab_mpis import MPIS, Mpi
+from lab_helpers import MPIS, Mpi
 
 from thinwire.lab import Lab
 

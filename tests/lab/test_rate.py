@@ -5,17 +5,12 @@ import sys
 import threading
 
 import pytest
-from lab_rates import best_rate
+from lab_helpers import best_rate
 
 from thinwire.lab import Lab
 from thinwire.lab.measure import raw_rate
 from thinwire.lab.network import STEERING, processor_mask
-
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.multiproc,
-    pytest.mark.usefixtures("permitted"),
-]
+from thinwire.lab.shaping import parse_link
 
 FLOOD = """
 import socket
@@ -69,6 +64,9 @@ def reported_rate(lab: Lab) -> float:
     return rate
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 @pytest.mark.parametrize(("link", "bits_per_second"), [("100mbit", 100e6), ("1gbit", 1e9)])
 def test_rate_is_reached_without_drops(link: str, bits_per_second: float) -> None:
     with Lab(hosts=2, link=link) as lab:
@@ -79,6 +77,9 @@ def test_rate_is_reached_without_drops(link: str, bits_per_second: float) -> Non
     assert best == pytest.approx(bits_per_second, rel=0.1)
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 def test_unshaped_is_faster_than_a_shaped_link() -> None:
     with Lab(hosts=2, link="none") as lab:
         best = best_rate(lambda: reported_rate(lab), least=1.5e9)
@@ -88,6 +89,9 @@ def test_unshaped_is_faster_than_a_shaped_link() -> None:
     assert best > 1.5e9
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 def test_packets_do_not_overtake_each_other() -> None:
     with Lab(hosts=2, link="10gbit") as lab:
         if not STEERING.exists():
@@ -98,6 +102,9 @@ def test_packets_do_not_overtake_each_other() -> None:
         assert [process.communicate(timeout=60)[0].strip() for process in both] == [b"0", b"0"]
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 @pytest.mark.parametrize(
     ("processors", "mask"),
     [
@@ -113,6 +120,9 @@ def test_the_kernel_is_told_of_all_processors(processors: int, mask: str) -> Non
     assert processor_mask(processors) == mask
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 def test_several_connections_share_the_link_without_drops() -> None:
     with Lab(hosts=2, link="1gbit") as lab:
         rates: list[float] = []
@@ -127,6 +137,9 @@ def test_several_connections_share_the_link_without_drops() -> None:
 
 
 # A transfer's size is of the rate before: at a tenth or less of it, it takes long.
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 @pytest.mark.parametrize(("before", "after"), [("1gbit", 200e6), ("50mbit", 1e9), ("none", 400e6)])
 def test_a_link_changes_under_a_transfer_without_drops(before: str, after: float) -> None:
     with Lab(hosts=2, link=before) as lab:
@@ -141,12 +154,40 @@ def test_a_link_changes_under_a_transfer_without_drops(before: str, after: float
     assert best == pytest.approx(after, rel=0.1)
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 def test_a_bucket_is_not_taken_away() -> None:
     with Lab(hosts=2, link="1gbit") as lab, pytest.raises(ValueError, match="has a rate"):
         lab.set_link("none")
 
 
+@pytest.mark.alone
+@pytest.mark.multiproc
+@pytest.mark.usefixtures("permitted")
 def test_drops_are_counted() -> None:
     with Lab(hosts=2, link="100mbit") as lab:
         lab.run([sys.executable, "-c", FLOOD], host=0, check=True)
         assert lab.drops() > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_per_second"),
+    [("8kbit", 1e3), ("100mbit", 12.5e6), ("1gbit", 125e6), ("12.5gbit", 1562.5e6)],
+)
+def test_rates_are_decimal_bits(text: str, bytes_per_second: float) -> None:
+    assert parse_link(text).bytes_per_second == bytes_per_second
+
+
+@pytest.mark.parametrize(
+    ("text", "burst"),
+    [("100mbit", 65536), ("5gbit", 65536), ("10gbit", 125_000), ("25gbit", 312_500), ("none", 0)],
+)
+def test_burst_is_100_us_and_at_least_64_kib(text: str, burst: int) -> None:
+    assert parse_link(text).burst_bytes == burst
+
+
+@pytest.mark.parametrize("text", ["", "100", "1Gbit", "-1gbit", "1e9bit", "35gbit", "1kbit"])
+def test_other_spellings_and_rates_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="link"):
+        parse_link(text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from program_mpis import CACHE
+from program_runs import CACHE
 
 TRIPLET = "x86_64-linux-gnu"
 _NEW = re.compile(r"^Inst (\S+) \((\S+)", re.MULTILINE)  # not yet installed: no [version] before

@@ -22,8 +22,8 @@ import pytest
 from debian_packages import unpacked
 from measured_page import page
 from measured_runs import NATIVE, Measured, Unmeasured, Way, summary
-from program_mpis import CACHE, ROOT, ProgramMpi, find_mpis
 from program_rows import PROGRAMS
+from program_runs import CACHE, ROOT, ProgramMpi, find_mpis
 from program_table import Place, Program
 
 from thinwire.lab import Lab

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from debian_packages import TRIPLET
-from program_mpis import CACHE, ProgramMpi
+from program_runs import CACHE, ProgramMpi
 
 VERSION = "4.1.2"
 ROOT = CACHE / f"mpi4py-{VERSION}"

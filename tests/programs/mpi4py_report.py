@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mpi4py_suite import TEST_SECONDS, SuiteRun, run_suite, suite_modules, worse
-from program_mpis import find_mpis
+from program_runs import find_mpis
 from test_mpi4py_suite import CODECS, PACKAGES
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpi4py_package import Installed, libraries_for_wheel
-from program_mpis import ProgramMpi
-from program_runs import Compression, environment, run_program
+from program_runs import Compression, ProgramMpi, environment, run_program
 
 RANK = Path(__file__).with_name("mpi4py_rank.py")
 TEST_SECONDS = 240  # that one test may stay in; the longest takes a few on a machine of its own

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from debian_packages import Debian, library_folders
-from program_mpis import ProgramMpi
-from program_runs import SHRINK, ProgramRun
+from program_runs import SHRINK, ProgramMpi, ProgramRun
 
 # Results of a run, by name: each to be equal to that of the native one.
 Results = Mapping[str, str | bytes]

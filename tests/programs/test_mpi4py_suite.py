@@ -5,8 +5,7 @@ import json
 import pytest
 from mpi4py_package import built_from_source, wheel
 from mpi4py_suite import SuiteRun, run_suite, worse
-from program_mpis import find_mpis
-from program_runs import SHRINK, Compression
+from program_runs import SHRINK, Compression, find_mpis
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.slow]
 

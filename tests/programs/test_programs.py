@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from debian_packages import unpacked
-from program_mpis import CACHE, find_mpis
 from program_rows import PROGRAMS
-from program_runs import Compression, ProgramRun, environment, run_program
+from program_runs import CACHE, Compression, ProgramRun, environment, find_mpis, run_program
 from program_table import Place, Program, Results, difference, distance
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.slow]

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from broken_transport import Network, ends_of
-from thread_ranks import checked, on_ranks, smooth, whole
+from thread_ranks import Network, checked, ends_of, on_ranks, smooth, whole
 
 import thinwire
 from thinwire import IN_PLACE, Communicator, Transport

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 from mpis import ALL, Mpi
-from shim_runs import Run, mpirun
+from shim_runs import PRODUCTION, PROGRAMS, SHRINK, TESTING, Run, mpirun
 
 from thinwire import codecs
-
-pytestmark = pytest.mark.multiproc
 
 MPC = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}
 MESSAGES = 4
@@ -33,6 +31,7 @@ def without_a_limit(mpi: Mpi, codec: str | None) -> str:
     return done.output
 
 
+@pytest.mark.multiproc
 @pytest.mark.parametrize("limit", ["data", "addresses"])
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_a_receive_needs_no_memory_of_the_process(mpi: Mpi, limit: str, tmp_path: Path) -> None:
@@ -45,6 +44,7 @@ def test_a_receive_needs_no_memory_of_the_process(mpi: Mpi, limit: str, tmp_path
     assert done.report["messages_without_memory"] == 0
 
 
+@pytest.mark.multiproc
 @pytest.mark.parametrize("codec", CODERS)
 def test_every_codec_decodes_without_addresses(codec: str, tmp_path: Path) -> None:
     done = run("addresses", ALL[0], codec, report=tmp_path / "report")
@@ -53,6 +53,7 @@ def test_every_codec_decodes_without_addresses(codec: str, tmp_path: Path) -> No
     assert done.report["compressed_messages"] == done.report["decoded_messages"] == MESSAGES
 
 
+@pytest.mark.multiproc
 @pytest.mark.parametrize("limit", ["data", "addresses"])
 def test_the_true_reason_is_said(limit: str, tmp_path: Path) -> None:
     """Where there is no room for a file either."""
@@ -62,6 +63,7 @@ def test_the_true_reason_is_said(limit: str, tmp_path: Path) -> None:
     assert "truncated" not in done.errors
 
 
+@pytest.mark.multiproc
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_communicators_share_the_memory_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
     """What one has worked in the next works in; what lies idle is within the bound."""
@@ -85,6 +87,7 @@ REFUSED = [(mpi, what) for mpi in ALL if mpi.abi != "abi" for what in ("wb", "w1
 REFUSED += [(ALL[0], what) for what in ("we", "wp")]
 
 
+@pytest.mark.multiproc
 @pytest.mark.parametrize(("mpi", "what"), REFUSED, ids=lambda each: getattr(each, "name", each))
 def test_a_process_that_is_refused_all_memory_goes_on(mpi: Mpi, what: str) -> None:
     """As natively; where the MPI itself needs memory, there is nothing to compare."""
@@ -97,3 +100,31 @@ def test_a_process_that_is_refused_all_memory_goes_on(mpi: Mpi, what: str) -> No
         done = mpirun(2, program, mpi.production, settings, None, mpi=mpi)
         assert done.code == 0, done.output + done.errors
         assert sorted(done.output.splitlines()) == sorted(alone.output.splitlines())
+
+
+# Messages above 2 GiB, alone and under the library: minutes, and some 10 GiB of memory.
+
+PROGRAM = PROGRAMS / "shim_conformance"
+CASES = 6  # of an MPI without large counts
+LIMIT_S = 1200
+
+CONFIGURATIONS = {
+    "native": (None, {}),
+    "shrink": (TESTING, SHRINK),
+    "mpc": (PRODUCTION, {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}),
+}
+
+
+@pytest.mark.multiproc
+@pytest.mark.slow
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_huge_messages_arrive(configuration: str, tmp_path: Path) -> None:
+    library, settings = CONFIGURATIONS[configuration]
+    report = tmp_path / "report.json" if library else None
+    done = mpirun(2, [PROGRAM, "huge"], library, settings, report, timeout=LIMIT_S)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("PASS ") >= CASES
+    if report is not None:
+        assert done.report is not None
+        assert done.report["damaged_messages"] == 0
+        assert done.report["compressed_messages"] == done.report["decoded_messages"] >= CASES

@@ -9,13 +9,13 @@ that a later MPI brings is neither and fails the test.
 import re
 import shutil
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from mpis import ALL, Mpi, libraries, linked_mpi
-
-pytestmark = pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
+from mpis import ALL, SYSTEM, Mpi, libraries, linked_mpi
+from shim_runs import EXCHANGE, ZFP, largest_differences, mpirun
 
 LEFT_ALONE = {
     "a barrier: it carries no data": r"Ibarrier|Barrier_init",
@@ -97,6 +97,7 @@ def left_alone(name: str) -> bool:
     return any(re.fullmatch(pattern, name) for pattern in LEFT_ALONE.values())
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_every_call_of_the_mpi_is_wrapped_or_left_alone_for_a_reason(
     known: set[str], shim: Path
 ) -> None:
@@ -105,11 +106,13 @@ def test_every_call_of_the_mpi_is_wrapped_or_left_alone_for_a_reason(
     assert {name for name in known - wrapped if not left_alone(name)} == set()
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_a_call_is_wrapped_or_left_alone_but_not_both(shim: Path) -> None:
     wrapped = names(symbols(shim, "--defined-only"), "MPI_")
     assert {name for name in wrapped if left_alone(name)} == set()
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 @pytest.mark.parametrize(
     "name", ["Recv_c", "Isendrecv", "Imrecv", "Precv_init", "Waitall", "Request_get_status_any"]
 )
@@ -117,18 +120,21 @@ def test_the_reasons_cover_no_receive(name: str) -> None:
     assert not left_alone(name)
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_every_reason_is_needed(known_to_any: set[str]) -> None:
     known = names(known_to_any, "MPI_")
     for reason, pattern in LEFT_ALONE.items():
         assert any(re.fullmatch(pattern, name) for name in known), reason
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_the_mpi_has_every_call_that_is_shown(mpi: Mpi, shim: Path) -> None:
     exported = symbols(shim, "--defined-only") - {OF_THE_LAUNCHER, *OF_THINWIRE}
     found = symbols_of(mpi)
     assert exported - found == set()
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_every_call_of_the_mpi_that_any_library_takes_is_taken(
     mpi: Mpi, known: set[str], shim: Path
 ) -> None:
@@ -136,24 +142,79 @@ def test_every_call_of_the_mpi_that_any_library_takes_is_taken(
     assert names(symbols(shim, "--defined-only"), "MPI_") == set().union(*every) & known
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 @pytest.mark.parametrize("abi", sorted({mpi.abi for mpi in ALL}))
 def test_libraries_of_one_abi_are_ordered_by_what_they_export(abi: str) -> None:
     every = [symbols(path, "--defined-only") for path in libraries(abi)]
     assert all(one < next_one for one, next_one in pairwise(every))
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_both_names_of_each_call_are_exported(shim: Path) -> None:
     exported = symbols(shim, "--defined-only")
     assert names(exported, "MPI_") == names(exported, "PMPI_")
     assert len(names(exported, "MPI_")) > 30
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_nothing_else_is_exported(mpi: Mpi, shim: Path) -> None:
     others = {name for name in symbols(shim, "--defined-only") if not re.match("P?MPI_", name)}
     assert others == {OF_THE_LAUNCHER, *OF_THINWIRE} | AFTER_FAILURES & symbols_of(mpi)
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_no_symbol_of_the_mpi_is_needed_to_load(shim: Path) -> None:
     needed = symbols(shim, "--undefined-only")
     assert needed
     assert {name for name in needed if re.match("P?MPI_|ompi_|opal_|PMIx_", name)} == set()
+
+
+# A library with other calls than the program's MPI, preloaded by its full path: the program runs
+# as without it or compressed, and the library says what does not fit.
+
+OF_FEWER = [mpi for mpi in ALL if mpi.production != libraries(mpi.abi)[0]]
+OF_MORE = [mpi for mpi in ALL if mpi.production != libraries(mpi.abi)[-1]]
+
+# Asks for calls by name, as Python's extensions do, and calls what it finds.
+ASKS = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+process = ctypes.CDLL(None)
+process.MPI_Init(None, None)
+flag, request, session = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+print(process.MPI_Session_init(None, None, ctypes.byref(session)) != 0,
+      process.MPI_Isendrecv_replace(None, 0, None, 0, 0, 0, 0, None, ctypes.byref(request)) != 0)
+process.MPI_Finalize()
+"""
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("mpi", OF_FEWER, ids=lambda mpi: mpi.name)
+def test_all_goes_raw_where_calls_of_the_mpi_would_pass_by(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.programs / EXCHANGE.name
+    done = mpirun(2, [program], libraries(mpi.abi)[0], ZFP, tmp_path / "report", mpi=mpi)
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0, 1: 0}
+    assert done.report is None
+    (line,) = done.thinwire_lines()
+    assert "this MPI has MPI_" in line and "all messages go raw" in line
+
+
+@pytest.mark.multiproc
+@pytest.mark.parametrize("mpi", OF_MORE, ids=lambda mpi: mpi.name)
+def test_calls_that_the_mpi_lacks_are_said(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.programs / EXCHANGE.name
+    done = mpirun(2, [program], libraries(mpi.abi)[-1], ZFP, tmp_path / "report", mpi=mpi)
+    assert done.code == 0, done.errors
+    assert all(0 < lost < 1e-3 for lost in largest_differences(done.output).values())
+    (line,) = done.thinwire_lines()
+    assert "is for an MPI that has MPI_" in line and "thinwire shim mpi" in line
+
+
+@pytest.mark.multiproc
+@pytest.mark.skipif(SYSTEM not in OF_MORE, reason="the system's MPI has every call")
+def test_calling_them_is_an_error() -> None:
+    library = linked_mpi(SYSTEM.programs / "shim_conformance")
+    words = [sys.executable, "-c", ASKS, library]
+    done = mpirun(1, words, libraries(SYSTEM.abi)[-1], {"THINWIRE_CODEC": "off"})
+    assert (done.code, done.output.strip()) == (0, "True True"), done.errors

@@ -1,6 +1,7 @@
 """The programs of examples/torch at their smallest, over gloo: they run, and what they promise."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -182,3 +183,25 @@ def test_a_transformer_by_lightnings_trainer(tmp_path: Path) -> None:
     (line,) = told.read_text().splitlines()
     trained = json.loads(line)
     assert trained["ranks"] == 2 and trained["losses"][0] > trained["losses"][-1]
+
+
+# The script of docs/guide/pytorch.md, started as the page says.
+
+
+def test_the_guides_script_prints_what_it_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guide" / "pytorch.md").read_text()
+    script = re.search(r"<!-- example: file hooked.py -->\n```python\n(.*?)```", page, re.S)
+    said = re.search(r"```text\n(.*?)```", page, re.S)
+    assert script and said
+    (tmp_path / "hooked.py").write_text(script[1])
+    command = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    run = subprocess.run(
+        [*command, "hooked.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert said[1].strip() in run.stdout, run.stdout

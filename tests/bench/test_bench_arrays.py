@@ -1,13 +1,16 @@
-"""The recipes of generated arrays, and what error and shape mean for a codec under test."""
+"""The arrays of benches: the recipes that make them, 8-bit floats, and the ratio of order 0."""
 
 import math
 
 import numpy as np
 import pytest
 
-from thinwire.bench import generators, samples, specs, wavefield
-from thinwire.bench.samples import Sample
+from thinwire.bench import float8, generators, samples, specs, wavefield
+from thinwire.bench.order0 import order0_ratio
+from thinwire.bench.samples import Sample, from_float, to_float
 from thinwire.codec import codecs
+
+# The recipes of generated arrays, and what error and shape mean for a codec under test.
 
 
 @pytest.mark.parametrize("name", ["gradients", "repetitive", "random", "smooth"])
@@ -90,3 +93,72 @@ def test_errors_are_of_finite_values_against_the_bound() -> None:
     assert specs.error_of("x", Sample("x", "f32", before), after.view(np.uint8)).largest == math.inf
     same = specs.error_of("x", Sample("x", "f32", before), before.view(np.uint8))
     assert same.largest == 0 and same.psnr is None and same.over_bound is None
+
+
+# 8-bit floats of benchmarks: the numbers that bytes stand for, and how others become them.
+
+
+def test_the_numbers_are_the_types() -> None:
+    four, five = float8.numbers("e4m3"), float8.numbers("e5m2")
+    assert four[[0x01, 0x07, 0x08, 0x38, 0x7E, 0xB8]].tolist() == [
+        *(2.0**-9, 7 * 2.0**-9, 2.0**-6, 1, 448, -1)
+    ]
+    assert np.flatnonzero(np.isnan(four)).tolist() == [0x7F, 0xFF]
+    # The upper halves of fp16.
+    halves = (np.arange(256).astype(np.uint16) << 8).view(np.float16).astype(np.float64)
+    assert np.array_equal(five, halves, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["e4m3", "e5m2"])
+def test_numbers_become_the_nearest_bytes(dtype: str) -> None:
+    largest = float8.LARGEST[dtype]
+    finite = float8.numbers(dtype)[np.isfinite(float8.numbers(dtype))]
+    assert np.array_equal(to_float(float8.scaled(finite, dtype), dtype), finite)
+    values = np.random.default_rng(1).uniform(-1, 1, 500)
+    values[0] = 1
+    found = to_float(from_float(values, dtype), dtype)
+    nearest = np.abs(finite - largest * values[:, None]).min(axis=1)
+    assert np.array_equal(np.abs(found - largest * values), nearest)
+    assert (float8.scaled(np.zeros(3), dtype) == 0).all()
+    # Between 2 and the next one up: to the even mantissa, which is 2's; and from there up.
+    step = 2.0 ** (1 - (3 if dtype == "e4m3" else 2))
+    middles = np.array([2 + step / 2, 2 + 3 * step / 2, largest])
+    assert to_float(float8.scaled(middles, dtype), dtype).tolist() == [2, 2 + 2 * step, largest]
+
+
+def test_exponents_of_8_bits_have_an_entropy() -> None:
+    # Two exponents, equally frequent: a bit each, beside sign and mantissa.
+    assert order0_ratio(Sample("x", "e4m3", np.array([0x38, 0x40, 0x3A, 0x44], np.uint8))) == (
+        pytest.approx(8 / (1 + 4))
+    )
+    assert order0_ratio(Sample("x", "e5m2", np.array([0x38, 0x40, 0x3A, 0x42], np.uint8))) == (
+        pytest.approx(8 / (1 + 3))
+    )
+
+
+# The order-0 ratio is what the formula says, and no codec of exponents alone is beyond it.
+
+
+def ratio(values: list[float], dtype: str) -> float | None:
+    return order0_ratio(Sample("x", dtype, np.array(values, {"f32": "<f4", "f64": "<f8"}[dtype])))
+
+
+def test_exponents_cost_their_entropy() -> None:
+    # Two exponents, equally frequent: a bit each, beside sign and mantissa.
+    assert ratio([1.0, 2.0, 1.5, 3.0], "f32") == pytest.approx(32 / (1 + 1 + 23))
+    # One exponent costs nothing; of fp64 52 bits of mantissa stay.
+    assert ratio([1.0, 1.5, -1.25, 1.75], "f64") == pytest.approx(64 / 53)
+
+
+def test_zeros_cost_the_mask_alone() -> None:
+    # Half of the values: a bit each of mask, and 24 bits for every other.
+    assert ratio([0.0, 1.0, 0.0, 1.5], "f32") == pytest.approx(32 / (1 + 24 / 2))
+    # -0 is no zero of all bits: it has an exponent, 0, and a sign.
+    assert ratio([-0.0, -0.0], "f32") == pytest.approx(32 / 24)
+    assert ratio([0.0, 0.0], "f32") is None
+
+
+def test_words_of_bf16_are_read_as_such_and_bytes_have_none() -> None:
+    words = np.array([0x3F80, 0x4000, 0x3FC0, 0x4040], np.uint16)
+    assert order0_ratio(Sample("x", "bf16", words)) == pytest.approx(16 / (1 + 1 + 7))
+    assert order0_ratio(Sample("x", "bytes", words.view(np.uint8))) is None

@@ -1,4 +1,4 @@
-"""Error handlers that leave a call by longjmp(): the program goes on as without the library."""
+"""Calls of MPI 4 and 4.1, and errors that leave a call by an exception of C++."""
 
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,32 @@ from shim_runs import mpirun
 pytestmark = pytest.mark.multiproc
 
 FORCED = {"THINWIRE_CODEC": "lossless", "THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
-SETTINGS = {"by default": {}, "forced": FORCED}
+SETTINGS = {"by default": {}, "forced": FORCED, "off": {"THINWIRE_CODEC": "off"}}
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("mode", ["inactive", "large_type"])
+@pytest.mark.parametrize("settings", ["by default", "forced"])
+def test_new_calls(mpi: Mpi, mode: str, settings: str, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_new_calls", mode]
+    done = mpirun(2, program, mpi.production, SETTINGS[settings], tmp_path / "report", mpi=mpi)
+    if "no such calls" in done.output:
+        pytest.skip("this MPI has no such calls")
+    done.all_right(2)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_an_error_handler_that_throws(settings: str, tmp_path: Path) -> None:
+    """An unwinder of the library's own ended the process (exit by SIGABRT)."""
+    (mpi,) = (mpi for mpi in ALL if mpi.name == "openmpi")
+    program = [mpi.programs / "shim_left_by_exception"]
+    done = mpirun(2, program, mpi.production, SETTINGS[settings], tmp_path / "report", mpi=mpi)
+    done.all_right(2)
+
+
+# Error handlers that leave a call by longjmp(): the program goes on as without the library.
+
+LEFT_BY_JUMP_SETTINGS = {"by default": {}, "forced": FORCED}
 MODES = ["plain", "persistent", "freed", "single", "threads"]
 
 
@@ -30,7 +55,7 @@ def seen(output: str) -> list[str]:
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("settings", LEFT_BY_JUMP_SETTINGS)
 def test_calls_left_by_a_jump(mpi: Mpi, mode: str, settings: str, tmp_path: Path) -> None:
     if mpi.abi == "abi" and settings == "forced":
         pytest.skip("MPICH's standard ABI hands requests back after the handler")
@@ -38,7 +63,9 @@ def test_calls_left_by_a_jump(mpi: Mpi, mode: str, settings: str, tmp_path: Path
     if wanted is None and (mode == "threads" or settings == "by default"):
         pytest.skip("this MPI cannot be left so")
     program = [mpi.programs / "shim_left_by_jump", mode]
-    done = mpirun(2, program, mpi.production, SETTINGS[settings], tmp_path / "report", mpi=mpi)
+    done = mpirun(
+        2, program, mpi.production, LEFT_BY_JUMP_SETTINGS[settings], tmp_path / "report", mpi=mpi
+    )
     done.all_right(2)
     if wanted is not None:
         assert seen(done.output) == wanted
