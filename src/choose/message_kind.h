@@ -65,6 +65,8 @@ class MessageKind {
   bool is_timed() const { return times_.are_timed(); }
   double raw_nanoseconds() const { return times_.raw().mean(); }
   double coded_nanoseconds() const { return times_.coded().mean(); }
+  // The number of standard deviations by which compressed messages are faster.
+  double deviations_faster() const { return times_.deviations_faster(); }
 
   // Nanoseconds that a frame saved, as timed.
   double saving() const;

@@ -27,7 +27,8 @@ RANKS, CALLS, COUNT = 3, 40, 65536
 UNDECIDED, SHORT = 16, CALLS // 8
 DECISION = re.compile(
     r"rank \d: (\w+ of f32, .*, on 3 ranks, .*): timed: raw took ([\d.]+ \w+) and "
-    r"compressed ([\d.]+ \w+), so (\w+) \(timing round 1\)"
+    r"compressed ([\d.]+ \w+), on average [\d.]+ \w+ and compressed [\d.]+ \w+, "
+    r"so (\w+) \(timing round 1\)"
 )
 
 

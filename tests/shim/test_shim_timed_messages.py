@@ -20,7 +20,7 @@ ROUNDS, ATTEMPTS = 60, 4
 BUSY_MILLISECONDS = 8
 DECISION = re.compile(
     r"send of f32, .*, to another node, .*: timed: raw took [\d.]+ \w+ and compressed "
-    r"[\d.]+ \w+, so (\w+) \(timing round \d+\)"
+    r"[\d.]+ \w+, faster by -?[\d.]+ standard deviations, so (\w+) \(timing round \d+\)"
 )
 # The others are for `make test-all`.
 EVERY_MPI = [

@@ -147,8 +147,13 @@ TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& f
       after = found;
   }
   if (plans_are_logged && after.rounds() > rounds_before) [[unlikely]] {
-    log_decision(
-        of, {after.raw_nanoseconds(), after.coded_nanoseconds(), after.codes(), after.rounds()});
+    log_decision(of,
+                 {.raw_nanoseconds = after.raw_nanoseconds(),
+                  .coded_nanoseconds = after.coded_nanoseconds(),
+                  .standard_deviations =
+                      after.is_timed() ? std::optional(after.deviations_faster()) : std::nullopt,
+                  .is_coded = after.codes(),
+                  .round = after.rounds()});
   }
   return turn;
 }

@@ -69,8 +69,13 @@ void agree_on_times(const Part& part, choose::CallKind& of, Collectives& kept) {
       error != MPI_SUCCESS ? choose::RoundTimes{}
                            : choose::RoundTimes{largest[0], largest[1], largest[2], largest[3]});
   if (!is_decided || !plans_are_logged || part.rank != 0) return;
-  log_decision(kind_key_of(part), {static_cast<double>(of.times().raw),
-                                   static_cast<double>(of.times().coded), of.codes(), of.rounds()});
+  const choose::RoundTimes& agreed = of.times();
+  log_decision(kind_key_of(part), {.raw_nanoseconds = static_cast<double>(agreed.raw),
+                                   .coded_nanoseconds = static_cast<double>(agreed.coded),
+                                   .raw_mean_nanoseconds = static_cast<double>(agreed.raw_mean),
+                                   .coded_mean_nanoseconds = static_cast<double>(agreed.coded_mean),
+                                   .is_coded = of.codes(),
+                                   .round = of.rounds()});
 }
 
 // True for a rate that the machine alone says: it begins nothing that is not timed.

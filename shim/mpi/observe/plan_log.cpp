@@ -57,6 +57,11 @@ std::string number_text(double number) {
   return text;
 }
 
+std::string both_text(double raw_nanoseconds, double coded_nanoseconds) {
+  return seconds_text(1e-9 * raw_nanoseconds) + " and compressed " +
+         seconds_text(1e-9 * coded_nanoseconds);
+}
+
 const char* place_text(std::uint32_t place) {
   switch (place) {
     case TW_PEER_SELF:
@@ -186,11 +191,16 @@ void log_plan(const KindKey& of, const Planned& planned, const Outcome& outcome)
 }
 
 void log_decision(const KindKey& of, const Timed& timed) {
-  const std::string line = name_of(of) + "timed: raw took " +
-                           seconds_text(1e-9 * timed.raw_nanoseconds) + " and compressed " +
-                           seconds_text(1e-9 * timed.coded_nanoseconds) + ", so " +
-                           (timed.is_coded ? "compressed" : "raw") + " (timing round " +
-                           std::to_string(timed.round) + ")";
+  std::string line =
+      name_of(of) + "timed: raw took " + both_text(timed.raw_nanoseconds, timed.coded_nanoseconds);
+  if (timed.raw_mean_nanoseconds > 0) {
+    line += ", on average " + both_text(timed.raw_mean_nanoseconds, timed.coded_mean_nanoseconds);
+  }
+  if (timed.standard_deviations) {
+    line += ", faster by " + number_text(*timed.standard_deviations) + " standard deviations";
+  }
+  line += std::string(", so ") + (timed.is_coded ? "compressed" : "raw") + " (timing round " +
+          std::to_string(timed.round) + ")";
   tw_log(TW_LOG_PLAN, line.c_str());
 }
 

@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 
 #include "choose/link.h"
 #include "shim/mpi/state/native_reason.h"
@@ -50,8 +51,13 @@ struct Outcome {
 void log_plan(const KindKey& of, const Planned& planned, const Outcome& outcome);
 
 struct Timed {
-  double raw_nanoseconds = 0;
+  double raw_nanoseconds = 0;  // the typical time of calls, the mean of messages
   double coded_nanoseconds = 0;
+  // The means of calls; 0: not measured.
+  double raw_mean_nanoseconds = 0;
+  double coded_mean_nanoseconds = 0;
+  // The number by which compressed messages are faster.
+  std::optional<double> standard_deviations;
   bool is_coded = false;  // from now on
   std::uint32_t round = 0;
 };
