@@ -57,7 +57,7 @@ struct Timed {
   double raw_mean_nanoseconds = 0;
   double coded_mean_nanoseconds = 0;
   // The number by which compressed messages are faster.
-  std::optional<double> standard_deviations;
+  std::optional<double> standard_deviations = std::nullopt;
   bool is_coded = false;  // from now on
   std::uint32_t round = 0;
 };
