@@ -6,10 +6,10 @@ import re
 
 ADVICE = {
     "codec off": "`THINWIRE_CODEC`, or the policy's rule, is `off`, or wrong (the log says how), or depends on a size that no rank knows. Name a codec",
-    "the link's rate is not known": "not stated, nor measured yet. Over TCP the first messages, over other networks all. State `--link`",
-    "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
+    "the link's rate is not known": "not stated, nor measured yet (over TCP by the first messages, over other networks never). State `--link`",
+    "below the threshold": "`--threshold` sets another; small messages seldom pay",
     "datatype not taken by the codec": "`thinwire codecs` lists types. Through MPI: fp32, fp64, complex numbers of them, and bytes of which a policy says what they are",
-    "peer on the same node": "memory is faster than any codec. `--same-node` compresses all the same, as for a test",
+    "peer on the same node": "memory is faster than any codec. `--same-node` compresses all the same",
     "peer without this Thinwire": "the peer runs without it or another version, is of another job, or the launcher does not tell (launchers)",
     "would not gain": "raw is predicted to be faster. Try a faster codec (`thinwire advise`); `THINWIRE_LOG=plan` says by which rate, `--force` compresses",
     "synchronous or buffered send": "never compressed",
@@ -23,7 +23,7 @@ ADVICE = {
     "operation not done compressed": "its result has no bound, as of products, or no algorithm has it",
     "not tried: data declined lately": "messages or pieces before it were declined. Tried again ever more rarely",
     "holds integers in the bits of doubles": "sent exactly under a lossy codec. `THINWIRE_INTEGERS=code` encodes them",
-    "the codec's cost is not agreed yet": "a non-blocking call does not wait for that. A blocking collective on the communicator settles it",
+    "the codec's cost is not agreed yet": "a non-blocking call does not wait for that; the next blocking collective on the communicator does",
     "left raw by the schedule": "for example between ranks of one node",
     "came raw from another rank": "and was sent on; that rank counts its reason",
     "not named in THINWIRE_COLLECTIVES": "v forms that only pairs of ranks know are off unless named: `on,alltoallv`",
@@ -39,7 +39,7 @@ ADVICE = {
     "not known what a rank runs": "the launcher did not answer: the call fails",
     "being timed, raw and compressed": "some calls of each operation, type and size go each way first",
     "faster raw, as timed": "calls of this kind took longer compressed. Timed again ever more rarely; `THINWIRE_LOG=plan` has both times, `--force` compresses",
-    "siblings not known": "NCCL and hooks of `thinwire.torch`: it is not known which communicators have to be compressed from the same call on, so that ranks with the same values keep the same bits (siblings)",
+    "siblings not known": "NCCL and hooks of `thinwire.torch`: it is not known which communicators have to be compressed from the same call on as this one, so that replicas stay equal (siblings)",
     "a rank has no thread to serve compressed calls": "a system refused one (`ulimit -u`, `pids.max`). NCCL: tried again as for memory. MPI: non-blocking and persistent collectives; tried again after the first raw non-blocking one and every 1024 more. Also persistent ones beyond 64 a process",
 }
 
