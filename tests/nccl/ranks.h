@@ -109,7 +109,7 @@ inline void run_one(int rank, int ranks, const ncclUniqueId& id,
   work(self);
   self.synchronize();
   // Long enough for ranks that lack the library to be given up.
-  if (std::getenv("STAY") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(11));
+  if (std::getenv("STAY") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(15));
   if (self.comm != nullptr) ncclCommDestroy(self.comm);
   cudaStreamDestroy(self.stream);
 }

@@ -84,7 +84,7 @@ import threading
 import time
 import numpy as np
 import thinwire
-from broken_transport import Network, ends_of
+from thread_ranks import Network, ends_of
 from thinwire import Communicator, Transport
 
 def of_python():
