@@ -50,9 +50,8 @@ int receive_early(std::shared_ptr<EarlyMessage> early, const Incoming& message, 
 int receive_early_later(std::shared_ptr<EarlyMessage> early, const Incoming& message,
                         MPI_Request* request);
 
-// As MPI_Mrecv and MPI_Imrecv of a message that the MPI holds, raw unless `may_be_frame`.
-int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status,
-                    bool may_be_frame = false);
+// As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds.
+int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status);
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request);
 
 // Whether a receive of `bytes` bytes may meet a frame.

@@ -34,12 +34,21 @@ bool asks_for_length(const Incoming& message) {
          is_usable(message.type);
 }
 
-int receive_by_length(const Incoming& message, MPI_Status* status) {
-  MPI_Message handle = MPI_MESSAGE_NULL;
-  MPI_Status probed;
-  const int error = real().Mprobe(message.source, message.tag, message.comm, &handle, &probed);
-  if (error != MPI_SUCCESS || handle == MPI_MESSAGE_NULL) return error;
-  return receive_matched(message, &handle, status, is_suspicious(wire_bytes_of(probed)));
+// No other thread receives meanwhile (may_be_pulled()), so what is seen is what comes. It is not
+// matched first: if MPI_Mrecv fails, MPICH calls no handler of this communicator.
+int receive_by_length(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
+  MPI_Status seen{};
+  seen.MPI_SOURCE = MPI_ANY_SOURCE;
+  const int error = real().Probe(message.source, message.tag, message.comm, &seen);
+  // MPICH reports success, and has seen nothing, once a handler has returned from what it refused.
+  if (error != MPI_SUCCESS || seen.MPI_SOURCE == MPI_ANY_SOURCE) return error;
+  Incoming first = message;
+  first.source = seen.MPI_SOURCE;
+  first.tag = seen.MPI_TAG;
+  if (is_suspicious(wire_bytes_of(seen)) || process().in_place.reservations() != 0)
+    return receive_continuationed(first, capacity, status);
+  return real().Recv(first.buffer, first.count, first.type, first.source, first.tag, first.comm,
+                     status);
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -65,7 +74,7 @@ int receive(const Incoming& message, MPI_Status* status) {
   }
   const std::uint64_t capacity = message_bytes(message.count, message.type);
   if (needs_continuation(message, capacity)) {
-    if (asks_for_length(message)) return receive_by_length(message, status);
+    if (asks_for_length(message)) return receive_by_length(message, capacity, status);
     return receive_continuationed(message, capacity, status);
   }
   return real().Recv(plain_buffer(message), message.count, message.type, message.source,

@@ -153,9 +153,8 @@ int receive_early_later(std::shared_ptr<EarlyMessage> early, const Incoming& mes
   return error;
 }
 
-int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status,
-                    bool may_be_frame) {
-  return receive_by_handle(message, may_be_frame, handle, status);
+int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status) {
+  return receive_by_handle(message, false, handle, status);
 }
 
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request) {

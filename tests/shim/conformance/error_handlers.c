@@ -82,6 +82,32 @@ static void wrong_arguments(void) {
   CHECK(called(5, MPI_ERR_RANK) && last_comm == comm);
 }
 
+// Receives by a type of so many blocks, whose message's length may be looked at first.
+enum { kBlocks = 2100, kLong = 3000 };
+
+static void receives_by_blocks(void) {
+  static int starts[kBlocks];
+  float *data = floats(2 * kBlocks), *dense = floats(kBlocks);
+  MPI_Datatype blocks;
+  if (rank == 0) {
+    fill(data, kLong, 6);
+    MPI_Send(data, kLong, MPI_FLOAT, 1, 6, comm);
+    MPI_Send(data, kBlocks, MPI_FLOAT, 1, 7, comm);
+    return;
+  }
+  for (int at = 0; at < kBlocks; ++at) starts[at] = 2 * at;
+  MPI_Type_create_indexed_block(kBlocks, 1, starts, MPI_FLOAT, &blocks);
+  MPI_Type_commit(&blocks);
+  MPI_Recv(data, 1, blocks, 0, 6, comm, MPI_STATUS_IGNORE);
+  CHECK(called(1, MPI_ERR_TRUNCATE) && last_comm == comm);
+  MPI_Recv(data, 1, blocks, 0, -7, comm, MPI_STATUS_IGNORE);
+  CHECK(called(2, MPI_ERR_TAG) && last_comm == comm);
+  CHECK(MPI_Recv(data, 1, blocks, 0, 7, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS && calls == 2);
+  for (int at = 0; at < kBlocks; ++at) dense[at] = data[2 * at];
+  CHECK(holds(dense, kBlocks, 6));
+  MPI_Type_free(&blocks);
+}
+
 // A handler may call MPI, on the same communicator too.
 static void talk_aside(void) {
   float *out = floats(kCount), *in = floats(kCount);
@@ -222,6 +248,7 @@ static void handlers_that_receive(void) {
 
 static void calls_counted(void) { with_handler(called_once_each); }
 static void calls_of_wrong_arguments(void) { with_handler(wrong_arguments); }
+static void by_blocks(void) { with_handler(receives_by_blocks); }
 static void communicating(void) { with_handler(handlers_that_communicate); }
 static void failing(void) { with_handler(handlers_that_fail); }
 static void replacing(void) { with_handler(handlers_that_replace_themselves); }
@@ -231,6 +258,7 @@ static void receiving(void) { with_handler(handlers_that_receive); }
 static const Case kCases[] = {
     {"handler_called_once_each", calls_counted},
     {"handler_of_wrong_arguments", calls_of_wrong_arguments},
+    {"handler_of_receives_by_blocks", by_blocks},
     {"handler_that_communicates", communicating},
     {"handler_that_fails", failing},
     {"handler_that_replaces_itself", replacing},
