@@ -230,6 +230,24 @@ TEST(Kind, OffersTheLeastOfWhatWasTimed) {
   EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
 }
 
+// Else the round would be under way for ever: its calls are over.
+TEST(Kind, WhatWasTimedAndAskedUnderAVetoIsOfferedAtItsEnd) {
+  Offers offers;
+  Kind of(offers, 1, true);
+  of.measured(200, false);
+  for (int at = 0; at < 6; ++at) {
+    if (at == 4) of.leave_to_nccl(9);
+    of.timed({.codes = at >= 3, .timing_round = 1, .calls = 3}, 1000);
+  }
+  of.ask(1);
+  ASSERT_EQ(offers.made.size(), 2);
+  EXPECT_EQ(offers.made.back().timed, 0);
+  of.come_back();
+  of.lift_veto();
+  const agree::Offer& last = offers.made.back();
+  EXPECT_EQ(std::tuple(last.veto, last.timed, last.raw_ns, last.asks), std::tuple(0, 1, 1000, 2));
+}
+
 TEST(Kind, OfEightTimesTheSecondLeastCounts) {
   Offers offers;
   Kind of(offers, 1, true);

@@ -139,20 +139,21 @@ void Kind::timed(const Turn& turn, std::uint64_t nanoseconds) {
   watched_ = 0;
   if (turn.timing_round != seen_.timing_round) seen_ = {.timing_round = turn.timing_round};
   seen_.times.add(turn.codes, nanoseconds);
-  if (++seen_.calls != 2U * turn.calls || vetoed_) return;
+  if (++seen_.calls != 2U * turn.calls) return;
   own_.timed = turn.timing_round;
   const choose::RoundTimes took = seen_.times.get();
   own_.raw_ns = took.raw;
   own_.coded_ns = took.coded;
   own_.raw_mean_ns = took.raw_mean;
   own_.coded_mean_ns = took.coded_mean;
-  offer();
+  // Under a veto it is offered with the veto's end: nobody times that round again.
+  if (!vetoed_) offer();
 }
 
 void Kind::ask(std::uint16_t timing_round) {
-  if (vetoed_ || own_.asks > timing_round) return;
+  if (own_.asks > timing_round) return;
   own_.asks = static_cast<std::uint16_t>(timing_round + 1);
-  offer();
+  if (!vetoed_) offer();
 }
 
 void Kind::veto(std::uint16_t reason) {
