@@ -1017,7 +1017,7 @@ typedef struct tw_simulation_call {
   uint32_t folds_not;   /* 1: every rank is simulated, however many there are */
   uint32_t reserved;
   uint64_t most_tasks; /* from which on one node's ranks stand for those of all, if all do the same;
-                          0: 1.5 million */
+                          0: 1.5 million; at most 30 million */
 } tw_simulation_call;
 
 typedef struct tw_simulation {

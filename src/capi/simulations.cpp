@@ -15,6 +15,8 @@ constexpr std::uint64_t kMostRanks = 1 << 16;
 constexpr std::uint64_t kMostCores = 1 << 12;
 constexpr std::uint64_t kMostThreads = 64;
 constexpr std::uint64_t kPiece = 1 << 20;
+// Those of 3 GB; a block has no more pieces than 32 bits count.
+constexpr std::uint64_t kMostTasks = 30'000'000;
 
 bool is_sound(const tw_simulation_machine& machine, bool coded) {
   for (const double each :
@@ -40,7 +42,7 @@ bool is_known(const tw_simulation_call& call) {
          call.dtype < kDtypeCount && call.nodes >= 1 && call.per_node >= 1 &&
          std::uint64_t{call.nodes} * call.per_node <= kMostRanks && call.folds_not <= 1 &&
          capi::is_size(call.piece_bytes) && call.count <= (std::uint64_t{1} << 44) &&
-         call.capacity[0] <= 512 && call.capacity[1] <= 512;
+         call.capacity[0] <= 512 && call.capacity[1] <= 512 && call.most_tasks <= kMostTasks;
 }
 
 simulate::Machine machine_of(const tw_simulation_machine& from) {
@@ -125,7 +127,8 @@ tw_status tw_simulate(const tw_codec* codec, const tw_simulation_machine* machin
           "tw_simulate: a rate, time, share or cost of the machine that is none, or no link");
     }
     if (!is_known(*own)) {
-      return capi::misuse("tw_simulate: a field of the call that is not known, or too many ranks");
+      return capi::misuse(
+          "tw_simulate: a field of the call that is not known, or too many ranks or tasks");
     }
     const simulate::Machine model = machine_of(*own_machine);
     const auto figures =

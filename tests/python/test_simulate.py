@@ -62,6 +62,12 @@ def test_pieces_do_not_grow_beyond_all_numbers() -> None:
     assert found.link_bytes == 299 << 46
 
 
+def test_more_tasks_than_are_simulated_are_an_error() -> None:
+    """A block of 2^32 pieces had none, and took no time."""
+    with pytest.raises(thinwire.ThinwireError, match="tasks"):
+        raw("bcast", "chain once", 1 << 46, 2, piece_bytes=1, most_tasks=1 << 40)
+
+
 @pytest.mark.parametrize("codec", [None, MPC])
 def test_more_bytes_than_can_be_counted_are_an_error(codec: Codec | None) -> None:
     call = Call("alltoall", 1 << 46, "f32", 8, 100, "nccl")
