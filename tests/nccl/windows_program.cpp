@@ -78,7 +78,10 @@ class Windows {
     if (as_group_) ncclGroupStart();
     add(mode == "one" && self.rank != 2 ? elsewhere : of.all, flags);
     add(mode == "one" ? elsewhere : of.got, flags);
-    if (as_group_) done(ncclGroupEnd());
+    if (as_group_) {
+      look_from_another_thread();
+      done(ncclGroupEnd());
+    }
     keep_.push_back(std::move(elsewhere));
   }
   void remove() {
@@ -87,6 +90,13 @@ class Windows {
   }
 
  private:
+  // As a watchdog does, at any time.
+  void look_from_another_thread() const {
+    std::thread([this] {
+      ncclResult_t state = ncclSuccess;
+      ncclCommGetAsyncError(comm_, &state);
+    }).join();
+  }
   void add(std::vector<float>& of, int flags) {
     ncclWindow_t& made = made_.emplace_back();
     const std::size_t bytes = of.size() * sizeof(float);

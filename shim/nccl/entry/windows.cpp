@@ -51,7 +51,7 @@ std::vector<ncclComm_t>& registered_in_group() { return of_thread<std::vector<nc
 void note_registered(ncclComm_t comm, const void* memory, std::size_t bytes,
                      const ncclWindow_t* handle, ncclResult_t result) {
   Windows& windows = counted(comm).windows;
-  windows.add(memory, bytes, handle);
+  windows.add(memory, bytes, handle, in_group());
   if (in_group()) {
     registered_in_group().push_back(comm);
   } else if (result == ncclSuccess) {
@@ -86,7 +86,9 @@ void tell_registered_in_group(ncclResult_t result) {
   if (registered_in_group().empty()) return;
   for (const ncclComm_t each : std::exchange(registered_in_group(), {})) {
     Communicator* const of = begun(each);
-    if (of == nullptr || result == ncclInProgress) continue;
+    if (of == nullptr) continue;
+    of->windows.end_group();
+    if (result == ncclInProgress) continue;
     result == ncclSuccess ? of->windows.learn() : of->windows.drop_unmade();
   }
 }

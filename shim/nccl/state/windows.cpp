@@ -1,24 +1,31 @@
 #include "state/windows.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace thinwire::nccl {
 
-void Windows::add(const void* memory, std::size_t bytes, const ncclWindow_t* handle) {
+void Windows::add(const void* memory, std::size_t bytes, const ncclWindow_t* handle,
+                  bool in_group) {
   const std::lock_guard lock(mutex_);
-  making_.push_back({reinterpret_cast<std::uintptr_t>(memory), bytes, handle});
+  making_.push_back({reinterpret_cast<std::uintptr_t>(memory), bytes, handle, in_group});
   unmade_ = making_.size();
+}
+
+void Windows::end_group() {
+  const std::lock_guard lock(mutex_);
+  for (Making& each : making_) each.in_group = false;
 }
 
 // Null where the memory cannot be shared: NCCL does without a window then.
 void Windows::learn() {
   if (unmade_ == 0) return;
   const std::lock_guard lock(mutex_);
-  for (const Making& each : std::exchange(making_, {})) {
-    if (*each.handle != nullptr) made_.push_back({each.first, each.bytes, *each.handle});
+  for (const Making& each : making_) {
+    if (each.in_group || *each.handle == nullptr) continue;
+    made_.push_back({each.first, each.bytes, *each.handle});
   }
-  unmade_ = 0;
+  std::erase_if(making_, [](const Making& each) { return !each.in_group; });
+  unmade_ = making_.size();
   count_ = made_.size();
 }
 

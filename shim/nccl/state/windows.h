@@ -16,8 +16,11 @@ class Windows {
  public:
   // NCCL has taken a registration. Its handle, without which there is no window, NCCL writes to
   // `handle`: before the call returns, at the group's end, or before the communicator is ready.
-  void add(const void* memory, std::size_t bytes, const ncclWindow_t* handle);
-  // NCCL has made all that were added, or it has refused them.
+  void add(const void* memory, std::size_t bytes, const ncclWindow_t* handle, bool in_group);
+  // The group has ended in which some were added: NCCL has begun with them.
+  void end_group();
+  // NCCL has made all that were added, but those of a group that is open (another thread may ask
+  // for the communicator's state meanwhile); or it has refused them.
   void learn();
   void drop_unmade();
   void remove(ncclWindow_t handle);
@@ -35,6 +38,7 @@ class Windows {
     std::uintptr_t first;
     std::size_t bytes;
     const ncclWindow_t* handle;  // the program's variable
+    bool in_group;               // which is open
   };
 
   mutable std::mutex mutex_;
