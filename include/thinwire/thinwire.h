@@ -668,9 +668,10 @@ double tw_link_of_machine(void);
 const char* tw_link_of_machine_name(void);
 
 /* The rate, in bytes per second, that a host has at most for a communicator of NCCL's which has so
- * many ranks on it, one interface for each: of the active ports and network interfaces that NCCL's
- * settings in the environment admit (NCCL_NET, NCCL_IB_DISABLE, NCCL_IB_HCA, NCCL_SOCKET_IFNAME),
- * as the system tells; 0 if it does not tell the rate of all of these. Read at the first call. */
+ * many ranks on it: for each one interface, or its GPU's part of all if that is more, of the active
+ * ports and network interfaces that NCCL's settings in the environment admit (NCCL_NET,
+ * NCCL_IB_DISABLE, NCCL_IB_HCA, NCCL_SOCKET_IFNAME), as the system tells; 0 if it does not tell the
+ * rate of all of these, or NCCL_NET names a plugin. Read at the first call. */
 double tw_link_of_nccl(uint32_t ranks);
 
 typedef struct tw_costs tw_costs;
@@ -1037,8 +1038,9 @@ typedef struct tw_simulation {
  * nothing: equal arguments give equal figures. `codec` NULL or "off": raw values, in streams by
  * NCCL's own function. Whatever is coded has the ratio of `cost`. Some seconds, and 300 MB, at
  * most; but if ranks are so many that no pieces are long enough for that, up to half a minute and
- * 3 GB. TW_UNSUPPORTED if there is no such schedule, if the codec does not take such values, or if
- * more bytes would travel than 63 bits count; TW_TOO_SMALL if there are too many steps. */
+ * 3 GB, and minutes if tens of thousands send to each other directly. TW_UNSUPPORTED if there is no
+ * such schedule, if the codec does not take such values, or if more bytes would travel than 63 bits
+ * count; TW_TOO_SMALL if there are too many steps. */
 tw_status tw_simulate(const tw_codec* codec, const tw_simulation_machine* machine,
                       const tw_simulation_call* call, tw_simulation* simulation);
 

@@ -108,6 +108,14 @@ bool is(const std::string& net, std::string_view name) {
   });
 }
 
+// The devices among the driver's entries have names as in 0000:1b:00.0.
+int gpus_of(const fs::path& system) {
+  return static_cast<int>(std::ranges::count_if(
+      entries_of(system / "bus/pci/drivers/nvidia").paths, [](const fs::path& each) {
+        return each.filename().string().find(':') != std::string::npos;
+      }));
+}
+
 }  // namespace
 
 NcclNetwork nccl_network_of_environment() {
@@ -120,15 +128,25 @@ NcclNetwork nccl_network_of_environment() {
 }
 
 NcclLinks nccl_links(const fs::path& system, const NcclNetwork& network) {
-  if (network.has_ports && !is(network.net, "Socket")) {
-    const Tally found = ports(system, network.hca);
-    if (found.used > 0 || !found.is_known) return found.known();
+  const bool is_socket = is(network.net, "Socket");
+  if (!is_socket && !network.net.empty() && !is(network.net, "IB")) return {};
+  NcclLinks found;
+  const Tally of_ports = network.has_ports && !is_socket ? ports(system, network.hca) : Tally{};
+  if (of_ports.used > 0 || !of_ports.is_known) {
+    found = of_ports.known();
+  } else {
+    found = interfaces(system, network.interfaces).known();
   }
-  return interfaces(system, network.interfaces).known();
+  found.gpus = gpus_of(system);
+  return found;
 }
 
 double most_of_node(const NcclLinks& links, int ranks) {
-  return std::min(links.together, links.fastest * std::max(ranks, 1));
+  const int asked = std::max(ranks, 1);
+  if (links.gpus <= 0) return std::min(links.together, links.fastest * asked);
+  const double share = links.together / links.gpus;
+  if (asked > links.gpus) return share * asked;
+  return std::min(links.together, std::max(links.fastest, share) * asked);
 }
 
 const NcclLinks& nccl_links_of_machine() {

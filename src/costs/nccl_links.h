@@ -19,14 +19,17 @@ NcclNetwork nccl_network_of_environment();
 struct NcclLinks {
   double fastest = 0;   // of one interface
   double together = 0;  // of all
+  int gpus = 0;         // of NVIDIA's driver; 0: not known
 };
 
 // Active ports of class/infiniband under `system` (/sys) that NCCL_IB_HCA admits; without any the
-// interfaces of class/net that are up, no virtual ones, and that NCCL_SOCKET_IFNAME admits.
+// interfaces of class/net that are up, no virtual ones, and that NCCL_SOCKET_IFNAME admits. Nothing
+// if NCCL_NET names a plugin, which may use others.
 NcclLinks nccl_links(const std::filesystem::path& system, const NcclNetwork& network);
 
-// The most that a node sends of a communicator that has so many ranks on it: an interface serves
-// each of them, as NCCL gives a GPU the nearest one.
+// The most that a node sends of a communicator that has so many ranks on it: NCCL gives a GPU the
+// nearest interface, or its part of all if there are more of them than GPUs. A node of more ranks
+// than this machine has GPUs is several machines of one NVLink domain.
 double most_of_node(const NcclLinks& links, int ranks);
 
 // The links of this machine under its environment, read once.

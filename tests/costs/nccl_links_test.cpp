@@ -54,6 +54,24 @@ TEST_F(NcclLinksOf, ActivePortsComeBeforeOtherInterfaces) {
   EXPECT_DOUBLE_EQ(most_of_node(links, 8), 600 * kGbit);
 }
 
+TEST_F(NcclLinksOf, AGpuHasItsPartOfMoreInterfaces) {
+  for (const char* const name : {"a", "b", "c", "d", "e", "f", "g", "h"}) port(name, "100 Gb/sec");
+  EXPECT_DOUBLE_EQ(most_of_node(found(), 1), 100 * kGbit);
+  for (const char* const gpu : {"0000:1b:00.0", "0000:1c:00.0", "bind", "new_id"})
+    write(std::string("bus/pci/drivers/nvidia/") + gpu, "");
+  EXPECT_EQ(found().gpus, 2);
+  EXPECT_DOUBLE_EQ(most_of_node(found(), 1), 400 * kGbit);
+  EXPECT_DOUBLE_EQ(most_of_node(found(), 2), 800 * kGbit);
+  EXPECT_DOUBLE_EQ(most_of_node(found(), 6), 2400 * kGbit);  // three machines
+}
+
+TEST_F(NcclLinksOf, InterfacesOfAPluginAreNotKnown) {
+  port("mlx5_0", "100 Gb/sec (4X EDR)");
+  interface("eth0", "25000");
+  EXPECT_DOUBLE_EQ(together({.net = "ib"}), 100);
+  EXPECT_EQ(together({.net = "GPUDirectTCPX"}), 0);
+}
+
 TEST_F(NcclLinksOf, SettingsChoosePorts) {
   interface("eth0", "25000");
   port("mlx5_0", "100 Gb/sec (4X EDR)");

@@ -77,6 +77,11 @@ TEST(Kind, ComesBackAfterManyCallsThatNeedNoLeaving) {
   of.come_back();
   EXPECT_TRUE(of.is_back());
   EXPECT_FALSE(of.is_left_to_nccl());
+  // Whoever came back in vain comes back later.
+  of.leave_to_nccl(9);
+  for (int call = 0; call < 511; ++call) EXPECT_FALSE(of.needs_no_leaving());
+  EXPECT_TRUE(of.needs_no_leaving());
+  of.come_back();
   EXPECT_EQ(offers.made.back().veto, 9);  // until it is measured
   of.lift_veto();
   of.measured(200, true);

@@ -173,6 +173,8 @@ void Kind::leave_to_nccl(std::uint16_t reason) {
 }
 
 void Kind::come_back() {
+  constexpr unsigned kMostTimes = 10;
+  came_back_ = std::min(came_back_ + 1, kMostTimes);
   left_ = false;
   suspend_veto();
 }

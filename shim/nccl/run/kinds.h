@@ -86,7 +86,7 @@ class Kind {
   // A call comes that NCCL is to have as it is (run/call.h), or one that it need not have: true if
   // there have been so many of these since that the kind comes back.
   bool is_left_to_nccl() const { return left_; }
-  bool needs_no_leaving() { return left_ && ++since_left_ >= kWhileRaw; }
+  bool needs_no_leaving() { return left_ && ++since_left_ >= kWhileRaw << came_back_; }
   // It has come back, and not been tried since.
   bool is_back() const { return own_.veto != 0 && !vetoed_; }
 
@@ -161,6 +161,7 @@ class Kind {
   bool vetoed_ = false;
   bool left_ = false;  // to NCCL, which is a veto
   std::uint64_t since_left_ = 0;
+  unsigned came_back_ = 0;  // times, as many as count
   Needs needs_;
   Seen seen_;
   agree::Offer own_;
