@@ -8,10 +8,10 @@ namespace thinwire::costs {
 
 // NCCL's settings, as its documentation has them; "" for one that is not set.
 struct NcclNetwork {
-  std::string net;         // NCCL_NET
-  std::string hca;         // NCCL_IB_HCA
-  std::string interfaces;  // NCCL_SOCKET_IFNAME
-  bool has_ports = true;   // unless NCCL_IB_DISABLE=1
+  std::string net{};         // NCCL_NET
+  std::string hca{};         // NCCL_IB_HCA
+  std::string interfaces{};  // NCCL_SOCKET_IFNAME
+  bool has_ports = true;     // unless NCCL_IB_DISABLE=1
 };
 NcclNetwork nccl_network_of_environment();
 
