@@ -97,23 +97,24 @@ BLOCKS, ROUNDS = str(1 << 19), "15"
 RAW = {"THINWIRE_CODEC": "auto", "THINWIRE_SAME_NODE": "1", "THINWIRE_LINK": "8000gbit"}
 
 
+def report_of_fresh_types(mpi: Mpi, settings: dict[str, str], path: Path) -> dict:
+    program = [mpi.programs / "shim_fresh_types", "40000", "3"]
+    done = mpirun(2, program, mpi.production, settings, path, timeout=120, mpi=mpi).all_right(2)
+    assert done.report is not None
+    return done.report
+
+
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_types_that_are_made_for_a_message(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_fresh_types", "40000", "3"]
-    report = tmp_path / "report.json"
-    done = mpirun(2, program, mpi.production, CODEC, report, timeout=120, mpi=mpi).all_right(2)
-    assert done.report is not None
-    assert done.report["decoded_messages"] == 15  # of four kinds, one of which is sent twice
+    report = report_of_fresh_types(mpi, CODEC, tmp_path / "report.json")
+    assert report["decoded_messages"] == 15  # of four kinds, one of which is sent twice
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_raw_messages_of_such_types_go_to_the_programs_buffer(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_fresh_types", "40000", "3"]
-    report = tmp_path / "report.json"
-    done = mpirun(2, program, mpi.production, RAW, report, timeout=120, mpi=mpi).all_right(2)
-    assert done.report is not None
-    assert done.report["decoded_messages"] == 0
-    assert done.report["receives_through_scratch"] == 0
+    report = report_of_fresh_types(mpi, RAW, tmp_path / "report.json")
+    assert report["decoded_messages"] == 0
+    assert report["receives_through_scratch"] == 0
 
 
 def least(library: Path | None) -> dict[str, float]:

@@ -19,6 +19,11 @@ using namespace thinwire::mpi;
 namespace thinwire::mpi {
 namespace {
 
+int receive_plainly(const Incoming& message, MPI_Status* status) {
+  return real().Recv(plain_buffer(message), message.count, message.type, message.source,
+                     message.tag, message.comm, status);
+}
+
 int receive_continuationed(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
   const auto call = [&](const PostedAs& as, MPI_Status* own) {
     return real().Recv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
@@ -30,8 +35,8 @@ int receive_continuationed(const Incoming& message, std::uint64_t capacity, MPI_
 // A type whose blocks are not listed is received in scratch memory, and unpacked only after all has
 // come. What a message's length shows to be raw needs none of that.
 bool asks_for_length(const Incoming& message) {
-  return !message.on_device && !type_facts(message.type).dense && puts_off_list(message.type) &&
-         is_usable(message.type);
+  return !message.on_device && !type_facts(message.type).dense && is_usable(message.type) &&
+         puts_off_list(message.type);
 }
 
 // No other thread receives meanwhile (may_be_pulled()), so what is seen is what comes. It is not
@@ -47,8 +52,7 @@ int receive_by_length(const Incoming& message, std::uint64_t capacity, MPI_Statu
   first.tag = seen.MPI_TAG;
   if (is_suspicious(wire_bytes_of(seen)) || process().in_place.reservations() != 0)
     return receive_continuationed(first, capacity, status);
-  return real().Recv(first.buffer, first.count, first.type, first.source, first.tag, first.comm,
-                     status);
+  return receive_plainly(first, status);
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -62,10 +66,7 @@ int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
 int receive(const Incoming& message, MPI_Status* status) {
   note_wait();
   // From nobody: Open MPI 5 looks at a revoked communicator in MPI_Recv, in MPI_Irecv it does not.
-  if (message.source == MPI_PROC_NULL) {
-    return real().Recv(plain_buffer(message), message.count, message.type, message.source,
-                       message.tag, message.comm, status);
-  }
+  if (message.source == MPI_PROC_NULL) return receive_plainly(message, status);
   if (may_be_pulled()) return receive_in_two_steps(message, status);
   if (early_message_count.load(std::memory_order_acquire) != 0) {
     if (auto early = take_early(message.comm, message.source, message.tag)) {
@@ -77,8 +78,7 @@ int receive(const Incoming& message, MPI_Status* status) {
     if (asks_for_length(message)) return receive_by_length(message, capacity, status);
     return receive_continuationed(message, capacity, status);
   }
-  return real().Recv(plain_buffer(message), message.count, message.type, message.source,
-                     message.tag, message.comm, status);
+  return receive_plainly(message, status);
 }
 
 }  // namespace

@@ -146,13 +146,17 @@ bool is_too_early_to_list(MPI_Datatype type, const Kept& kept) {
   return kept.asked < kUsesBefore && may_have_many_blocks(type, kept.facts.size);
 }
 
+// nullptr if the type is made of none. Under the lock of what is kept.
+TypeMapPointer map_of_loops(MPI_Datatype type, const Kept& kept) {
+  const std::optional<Loops> loops = loops_of(type);
+  if (!loops) return nullptr;
+  auto map = std::make_shared<TypeMap>(loops->block, loops->levels, loops->extent);
+  return map->bytes() == kept.facts.size ? map : nullptr;
+}
+
 // nullptr if it cannot be said, or is not worth while yet. Under the lock of what is kept.
 TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
-  const std::optional<Loops> loops = loops_of(type);
-  if (loops) {
-    auto map = std::make_shared<TypeMap>(loops->block, loops->levels, loops->extent);
-    if (map->bytes() == kept.facts.size) return map;
-  }
+  if (TypeMapPointer map = map_of_loops(type, kept)) return map;
   if (is_too_early_to_list(type, kept)) {
     ++kept.asked;
     return nullptr;
@@ -160,6 +164,13 @@ TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
   auto segments = flatten(type);
   if (!segments) return nullptr;
   return std::make_shared<TypeMap>(std::move(*segments), extent_of(type));
+}
+
+// Nothing is kept of a missing map. Under the lock of what is kept.
+void keep(Kept& kept, TypeMapPointer map) {
+  if (!map) return;
+  kept.bytes.type = hold_byte_type(make_byte_type(*map));
+  kept.bytes.map = std::move(map);
 }
 
 }  // namespace
@@ -206,9 +217,7 @@ ByteForm byte_form_of(MPI_Datatype type) {
   if (kept == nullptr) return {};
   const std::lock_guard lock(kept->mutex);
   if (kept->bytes.map || !is_committed(type)) return kept->bytes;
-  kept->bytes.map = map_of(type, *kept);
-  if (!kept->bytes.map) return {};
-  kept->bytes.type = hold_byte_type(make_byte_type(*kept->bytes.map));
+  keep(*kept, map_of(type, *kept));
   return kept->bytes;
 }
 
@@ -217,7 +226,9 @@ bool puts_off_list(MPI_Datatype type) {
   Kept* kept = kept_of(type);
   if (kept == nullptr) return false;
   const std::lock_guard lock(kept->mutex);
-  return !kept->bytes.map && is_too_early_to_list(type, *kept) && !loops_of(type);
+  if (kept->bytes.map || !is_too_early_to_list(type, *kept)) return false;
+  keep(*kept, map_of_loops(type, *kept));
+  return !kept->bytes.map;
 }
 
 TypeMapPointer known_map_of(MPI_Datatype type) {

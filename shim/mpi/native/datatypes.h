@@ -43,7 +43,8 @@ struct ByteForm {
 };
 ByteForm byte_form_of(MPI_Datatype type);
 
-// Whether byte_form_of() would leave the type's many blocks unlisted, for now.
+// Whether byte_form_of() would leave the many blocks of a committed type unlisted, for now. What
+// loops describe is found out here, once.
 bool puts_off_list(MPI_Datatype type);
 
 // The map that was made already, or nullptr.

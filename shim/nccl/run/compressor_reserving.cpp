@@ -44,12 +44,16 @@ void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing
   tw_log(TW_LOG_WARNING, text.c_str());
 }
 
+// The bytes of the largest call of its kind.
+std::uint64_t most_bytes(const Call& call) {
+  return std::bit_ceil(call.elements * element_bytes(call.type) + 1) - 1;
+}
+
 }  // namespace
 
 int Compressor::largest_needs(const Call& call, PlanKey& key, Working& needs) {
-  const std::uint64_t bytes = call.elements * element_bytes(call.type);
   const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
-  key.count = (std::bit_ceil(bytes + 1) - 1) / size;
+  key.count = most_bytes(call) / size;
   key.capacity[0] = key.capacity[1] = 512;
   tw_status why = TW_OK;
   Plan* const plan = plans_.take(stream_comm_, key, &why);
@@ -85,9 +89,8 @@ int Compressor::lacks(const Call& call, PlanKey key, const Decision& made) {
     plan->users.fetch_sub(1);
     missing = missing_connections(call, *plan);
   }
-  const std::uint64_t most = std::bit_ceil(call.elements * element_bytes(call.type) + 1) - 1;
-  if (const int why =
-          why_not_tried(call, most, plan, settings().codecs[made.codec], hosts_, rank_, ranks_)) {
+  if (const int why = why_not_tried(call, most_bytes(call), plan, settings().codecs[made.codec],
+                                    hosts_, rank_, ranks_)) {
     return why;
   }
   if (missing.ranks.size() > settings().most_connected) return kManyConnections;
