@@ -91,7 +91,7 @@ int run_process(int rank, int ranks, const std::string& path) {
   cudaStreamCreate(&stream);
   ncclCommInitRank(&comm, ranks, id, rank);
   const char* const long_enough = std::getenv("STAY");  // for ranks to be given up
-  std::this_thread::sleep_for(std::chrono::milliseconds(long_enough == nullptr ? 800 : 11'000));
+  std::this_thread::sleep_for(std::chrono::milliseconds(long_enough == nullptr ? 800 : 15'000));
   sum(comm, stream);
   std::puts("ok");
   return 0;  // with the communicator alive
