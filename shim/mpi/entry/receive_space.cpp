@@ -33,11 +33,19 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
   return error;
 }
 
+namespace {
+
+std::uint64_t scratch_bytes(const Destination& destination) {
+  return destination.capacity + (keeps_one_apart(destination) ? 2 : 0);
+}
+
+}  // namespace
+
 int find_receive_space(const Destination& destination, ReceiveSpace& space) {
   Process& self = process();
   if (destination.direct) space.reservation = reserve_bytes(destination);
   if (destination.on_device && !space.reservation) {
-    space.wire = acquire_counted(TW_MEMORY_PINNED, -1, destination.capacity);
+    space.wire = acquire_counted(TW_MEMORY_PINNED, -1, scratch_bytes(destination));
     if (space.wire) return MPI_SUCCESS;
     tw_log(TW_LOG_ERROR,
            (std::string("no pinned memory for a receive: ") + tw_last_error()).c_str());
@@ -51,7 +59,7 @@ int find_receive_space(const Destination& destination, ReceiveSpace& space) {
     return MPI_SUCCESS;
   }
   ++self.counters.receives_through_scratch;
-  space.wire = self.pool.acquire(destination.capacity);
+  space.wire = self.pool.acquire(scratch_bytes(destination));
   return space.wire ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

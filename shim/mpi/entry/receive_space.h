@@ -16,12 +16,24 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
 // is held here: receives that the program freed may be completed first.
 int find_receive_space(const Destination& destination, ReceiveSpace& space);
 
+// Whether scratch is received as bytes of which one lies apart. Open MPI copies a message from
+// another process of the host whole, past the end of dense memory that it is too long for. A type
+// with gaps is safe from that, so its scratch must be, too: only what has gaps is.
+inline bool keeps_one_apart([[maybe_unused]] const Destination& destination) {
+#ifdef OPEN_MPI
+  return !destination.dense;
+#else
+  return false;
+#endif
+}
+
 // How the MPI is told of it: as bytes, because a frame's length is no multiple of anything.
 class PostedAs {
  public:
   PostedAs(const Destination& destination, const ReceiveSpace& space)
       : gaps_(space.reservation && !destination.dense),
-        bytes_(gaps_ ? 0 : destination.capacity),
+        bytes_(gaps_ ? 0 : destination.capacity,
+               !space.reservation && keeps_one_apart(destination)),
         data_(space.reservation ? destination.buffer : space.wire.data()),
         count_(gaps_ ? destination.count : bytes_.count()),
         type_(gaps_ ? *destination.bytes.type : bytes_.type()) {}

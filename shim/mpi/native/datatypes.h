@@ -54,10 +54,11 @@ TypeMapPointer known_map_of(MPI_Datatype type);
 // absolute addresses (MPI_BOTTOM) means.
 bool is_null_buffer(const void* buffer, MPI_Datatype type);
 
-// `bytes` bytes as (count, datatype) for a call with an int count.
+// `bytes` bytes as (count, datatype) for a call with an int count. `one_apart`: then a gap of one
+// byte, and one more byte.
 class ByteCount {
  public:
-  explicit ByteCount(std::uint64_t bytes);
+  explicit ByteCount(std::uint64_t bytes, bool one_apart = false);
   ~ByteCount();
   ByteCount(const ByteCount&) = delete;
   ByteCount& operator=(const ByteCount&) = delete;

@@ -7,7 +7,19 @@
 
 namespace thinwire::mpi {
 
-ByteCount::ByteCount(std::uint64_t bytes) : count_(static_cast<int>(bytes)), type_(MPI_BYTE) {
+ByteCount::ByteCount(std::uint64_t bytes, bool one_apart)
+    : count_(static_cast<int>(bytes)), type_(MPI_BYTE) {
+  if (one_apart) {
+    const ByteCount first(bytes);
+    int lengths[2] = {first.count(), 1};
+    MPI_Aint places[2] = {0, static_cast<MPI_Aint>(bytes + 1)};
+    MPI_Datatype types[2] = {first.type(), MPI_BYTE};
+    real().Type_create_struct(2, lengths, places, types, &type_);
+    real().Type_commit(&type_);
+    count_ = 1;
+    owned_ = true;
+    return;
+  }
   if (bytes <= INT_MAX) return;
   constexpr std::uint64_t kBlock = 1 << 30;
   MPI_Datatype block = MPI_BYTE;

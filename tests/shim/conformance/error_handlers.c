@@ -82,17 +82,43 @@ static void wrong_arguments(void) {
   CHECK(called(5, MPI_ERR_RANK) && last_comm == comm);
 }
 
-// Receives by a type of so many blocks, whose message's length may be looked at first.
-enum { kBlocks = 2100, kLong = 3000 };
+// Receives by a type of so many blocks, whose message's length may be looked at first. What is too
+// long touches nothing beside them, nor what the library receives it in.
+enum { kBlocks = 2100, kLong = 60000 };
+
+static void send_to_blocks(void) {
+  float* data = floats(kLong);
+  fill(data, kLong, 6);
+  MPI_Send(data, kLong, MPI_FLOAT, 1, 6, comm);
+  MPI_Send(data, kBlocks, MPI_FLOAT, 1, 7, comm);
+  MPI_Send(data, kLong, MPI_FLOAT, 1, 8, comm);
+  MPI_Send(data, kBlocks + 1, MPI_FLOAT, 1, 9, comm);
+  MPI_Send(data, kBlocks, MPI_FLOAT, 1, 10, comm);
+}
+
+static int holds_in_blocks(const float* data) {
+  float* dense = floats(kBlocks);
+  for (int at = 0; at < kBlocks; ++at) dense[at] = data[2 * at];
+  return holds(dense, kBlocks, 6);
+}
+
+static void receives_begun_by_blocks(float* data, MPI_Datatype blocks) {
+  MPI_Request request;
+  for (int tag = 8; tag <= 10; ++tag) {
+    memset(data, 0, 2 * kBlocks * sizeof *data);
+    MPI_Irecv(data, 1, blocks, 0, tag, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(called(tag == 8 ? 3 : 4, tag == 10 ? last_class : MPI_ERR_TRUNCATE));
+    if (tag == 10) CHECK(holds_in_blocks(data));
+  }
+}
 
 static void receives_by_blocks(void) {
   static int starts[kBlocks];
-  float *data = floats(2 * kBlocks), *dense = floats(kBlocks);
+  float* data = floats(2 * kBlocks);
   MPI_Datatype blocks;
   if (rank == 0) {
-    fill(data, kLong, 6);
-    MPI_Send(data, kLong, MPI_FLOAT, 1, 6, comm);
-    MPI_Send(data, kBlocks, MPI_FLOAT, 1, 7, comm);
+    send_to_blocks();
     return;
   }
   for (int at = 0; at < kBlocks; ++at) starts[at] = 2 * at;
@@ -103,8 +129,8 @@ static void receives_by_blocks(void) {
   MPI_Recv(data, 1, blocks, 0, -7, comm, MPI_STATUS_IGNORE);
   CHECK(called(2, MPI_ERR_TAG) && last_comm == comm);
   CHECK(MPI_Recv(data, 1, blocks, 0, 7, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS && calls == 2);
-  for (int at = 0; at < kBlocks; ++at) dense[at] = data[2 * at];
-  CHECK(holds(dense, kBlocks, 6));
+  CHECK(holds_in_blocks(data));
+  receives_begun_by_blocks(data, blocks);
   MPI_Type_free(&blocks);
 }
 
