@@ -175,6 +175,26 @@ def test_a_folder_of_all_includes_no_other(tmp_path: Path) -> None:
     assert module.breaches_of(Path("src/codec/two/two.h"), folders, []) == []
 
 
+def test_rooms_that_all_lead_to_each_other_are_a_knot(tmp_path: Path) -> None:
+    """A header and its source are one room; what leads into a knot is not of it."""
+    module = checker()
+    module.ROOT = tmp_path
+    (tmp_path / "src").mkdir()
+    includes = {"a.h": [], "a.cpp": ["a", "b"], "b.h": ["c"], "c.cpp": ["a"], "c.h": []}
+    includes |= {"d.cpp": ["a", "d"], "d.h": ["e"], "e.h": []}
+    for name, others in includes.items():
+        lines = "".join(f'#include "{other}.h"\n' for other in others)
+        (tmp_path / "src" / name).write_text(lines)
+    rooms = module.rooms_that_lead_on([Path("src", name) for name in includes])
+    assert module.knots(rooms) == {frozenset(Path("src", name) for name in "abc")}
+
+
+def test_a_folder_is_drawn_above_all_that_it_includes() -> None:
+    folders = {"src/a": [], "src/c": ["src/a", "src/b"], "src/b": ["src/a"], "src/x": ["src/a"]}
+    drawn = [line.split() for line in checker().drawing(folders).splitlines()]
+    assert drawn == [["c"], ["b", "x"], ["a"]]
+
+
 # tools/wrap_markdown, on pages: lines get shorter, and the page reads the same.
 
 WRAP_MARKDOWN_TOOL = Path(__file__).resolve().parents[2] / "tools" / "wrap_markdown"
