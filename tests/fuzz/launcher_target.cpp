@@ -34,6 +34,17 @@ void check_mapping(std::string_view text, int size, int rank) {
   }
 }
 
+// A relay hands on what a request's length says, and no more than it has.
+void check_requests(std::string_view text) {
+  while (const std::size_t length = pmi::request_length(text)) {
+    THINWIRE_FUZZ_CHECK(length <= text.size());
+    if (pmi::exchange_of(text.substr(0, length)) == pmi::Protocol::kPmi1) {
+      THINWIRE_FUZZ_CHECK(text.starts_with("cmd=") || text.find(" cmd=") < length);
+    }
+    text.remove_prefix(length);
+  }
+}
+
 }  // namespace
 
 // The first byte is how many ranks there are, the second one of them; text follows.
@@ -46,6 +57,10 @@ void run_launcher(const Target&, ByteView input) {
   if (pmi::answers(text, "get_result")) {
     THINWIRE_FUZZ_CHECK(pmi::field(text, "cmd") == std::string_view("get_result"));
   }
+  check_requests(text);
+  for (const auto protocol : {pmi::Protocol::kPmi1, pmi::Protocol::kPmi2}) {
+    THINWIRE_FUZZ_CHECK(pmi::name_in(protocol, text).size() <= text.size());
+  }
   if (pmi::is_word(text)) {
     const std::string word = pmi::as_word(pmi::from_word(text));
     THINWIRE_FUZZ_CHECK(word == text && pmi::is_word(word));
@@ -56,13 +71,26 @@ void run_launcher(const Target&, ByteView input) {
 
 std::vector<Bytes> launcher_seeds(const Target&) {
   std::vector<Bytes> seeds;
-  for (const char* text :
-       {"(vector,(0,2,1))", "(vector,(0,1,4),(1,2,3))", "(vector,0,1,1)", "(vector,[(0,2,1),3]x2)",
-        "(vector,(2147483647,2147483647,2147483647))", "(vector)", "(vector,(0,0,1))",
-        "(vector,[0]x2147483647)", "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))",
-        "cmd=get_result rc=-1 msg=key_not_found value=unknown", "cmd=maxes kvsname_max=256",
-        "cmd=my_kvsname kvsname=kvs_17_0", "cmd=get_result rc=0 value=0_19_1_1_1_0,1,2", "cmd= rc",
-        "value==x", "  cmd=a"}) {
+  for (const char* text : {"(vector,(0,2,1))",
+                           "(vector,(0,1,4),(1,2,3))",
+                           "(vector,0,1,1)",
+                           "(vector,[(0,2,1),3]x2)",
+                           "(vector,(2147483647,2147483647,2147483647))",
+                           "(vector)",
+                           "(vector,(0,0,1))",
+                           "(vector,[0]x2147483647)",
+                           "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))",
+                           "cmd=get_result rc=-1 msg=key_not_found value=unknown",
+                           "cmd=maxes kvsname_max=256",
+                           "cmd=my_kvsname kvsname=kvs_17_0",
+                           "cmd=get_result rc=0 value=0_19_1_1_1_0,1,2",
+                           "cmd= rc",
+                           "value==x",
+                           "  cmd=a",
+                           "cmd=init pmi_version=1\ncmd=barrier_in\n",
+                           "14    cmd=kvs-fence;    13cmd=finalize;",
+                           "cmd=job-getid-response rc=0 jobid=21.0 ",
+                           "cmd=kvs-get-response rc=0 found=FALSE "}) {
     Bytes seed = {std::byte{7}, std::byte{3}};
     const Bytes bytes = bytes_of(text);
     seed.insert(seed.end(), bytes.begin(), bytes.end());

@@ -1,9 +1,11 @@
-// A launcher's PMI-1 server at the other end of a socket, well-behaved but for one answer.
+// A launcher's server at the other end of a socket, well-behaved but for one answer. It speaks
+// PMI-1 or PMI-2, as each request does.
 #pragma once
 
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -55,22 +57,46 @@ class FakePmiServer {
 
  private:
   void serve() {
-    std::string line;
+    std::string text;
     char letter;
     while (read(server_end_, &letter, 1) == 1) {
-      if (letter != '\n') {
-        line += letter;
-        continue;
+      text += letter;
+      if (pmi::request_length(text) != text.size()) continue;
+      const bool is_sized = letter != '\n';
+      std::string line = text.substr(is_sized ? pmi::kDigits : 0);
+      if (is_sized) {
+        std::replace(line.begin(), line.end(), ';', ' ');
+      } else {
+        line.pop_back();
       }
-      const std::string right = answer(line) + '\n';
+      const std::string right = is_sized ? sized(answer_of_second(line)) : answer(line) + '\n';
       const auto misdeed = misdeeds_.find(std::string(pmi::field(line, "cmd").value_or("")));
       if (misdeed == misdeeds_.end()) {
         say(right);
       } else {
         misdeed->second(*this, right);
       }
-      line.clear();
+      text.clear();
     }
+  }
+
+  static std::string sized(const std::string& answer) {
+    std::string length = std::to_string(answer.size());
+    length.resize(pmi::kDigits, ' ');
+    return length + answer;
+  }
+
+  std::string answer_of_second(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(line);
+    const std::string command(pmi::field(line, "cmd").value_or(""));
+    const std::string key(pmi::field(line, "key").value_or(""));
+    const std::string done = "cmd=" + command + "-response;rc=0;";
+    if (command == "job-getid") return done + "jobid=21.0;";
+    if (command == "kvs-put") values_[key] = pmi::field(line, "value").value_or("");
+    if (command != "kvs-get" && command != "info-getjobattr") return done;
+    return done +
+           (values_.contains(key) ? "found=TRUE;value=" + values_[key] + ";" : "found=FALSE;");
   }
 
   std::string answer(const std::string& line) {
@@ -81,6 +107,7 @@ class FakePmiServer {
     if (command == "init") return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0";
     if (command == "get_maxes") return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024";
     if (command == "get_my_kvsname") return "cmd=my_kvsname kvsname=kvs_7_0";
+    if (command == "barrier_in") return "cmd=barrier_out rc=0";
     if (command == "put") {
       values_[key] = pmi::field(line, "value").value_or("");
       return "cmd=put_result rc=0 msg=success";

@@ -41,9 +41,19 @@ TEST_F(PmiEnvironment, OfHydraIsTaken) {
   EXPECT_EQ(rank_by_launcher(), 1);
 }
 
-TEST_F(PmiEnvironment, OfOtherLaunchersIsRefused) {
-  for (const char* name :
-       {"PMI_FD", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"}) {
+// Slurm's, which ends the job step if it is greeted twice.
+TEST_F(PmiEnvironment, OfAnotherLauncherIsNotGreeted) {
+  unsetenv("MPI_LOCALNRANKS");
+  auto launcher = find_pmi_launcher();
+  ASSERT_TRUE(launcher);
+  launcher->publish(kCapabilities);
+  launcher->mpi_has_started();
+  EXPECT_FALSE(launcher->published());
+  EXPECT_TRUE(server_.requests().empty());
+}
+
+TEST_F(PmiEnvironment, WithoutANumberOrADescriptorIsRefused) {
+  for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) {
     for (const char* value : {"", "x", "-1", "99999999999"}) {
       SetUp();
       set(name, value);

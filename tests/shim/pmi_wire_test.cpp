@@ -116,6 +116,34 @@ TEST(PmiMapping, RefusesWhatIsNone) {
   }
 }
 
+TEST(PmiText, OfRequestsIsTakenWhole) {
+  EXPECT_EQ(request_length("cmd=init x=1\ncmd=get"), 13u);
+  EXPECT_EQ(request_length("mcmd=spawn\n"), 11u);
+  EXPECT_EQ(request_length("14    cmd=kvs-fence;rest"), 20u);
+  EXPECT_EQ(request_length("    14cmd=kvs-fence;"), 20u);
+  EXPECT_EQ(request_length("000003x=1"), 9u);
+  for (const char* part : {"", "c", "cmd=init", "1", "14    cmd", "     "}) {
+    EXPECT_EQ(request_length(part), 0u) << part;
+  }
+  for (const char* other : {"x", "1 4   cmd=", "-1    c", "14x"}) {
+    EXPECT_EQ(request_length(other), std::string_view(other).size()) << other;
+  }
+  EXPECT_EQ(exchange_of("cmd=barrier_in\n"), Protocol::kPmi1);
+  EXPECT_EQ(exchange_of("14    cmd=kvs-fence;"), Protocol::kPmi2);
+  for (const char* other :
+       {"", "cmd=get key=barrier_in\n", "cmd=barrier_out\n", "14    cmd=kvs-get;"})
+    EXPECT_FALSE(exchange_of(other)) << other;
+}
+
+TEST(PmiText, OfAnAnswerSaysWhetherAnythingWasFound) {
+  EXPECT_TRUE(answers("cmd=kvs-get-response rc=0 found=TRUE value=x ", "kvs-get-response"));
+  const char* none = "cmd=kvs-get-response rc=0 found=FALSE ";
+  EXPECT_FALSE(answers(none, "kvs-get-response"));
+  EXPECT_TRUE(says_not_found(none));
+  EXPECT_FALSE(says_not_found("cmd=kvs-get-response rc=1 found=FALSE "));
+  EXPECT_FALSE(says_not_found("cmd=kvs-get-response rc=0 found=TRUE "));
+}
+
 // Every rank has itself beside it, and ranks agree on who is beside whom.
 TEST(PmiMapping, DividesTheRanksForAnyBlocks) {
   std::mt19937 random(1);

@@ -28,6 +28,7 @@ void Job::publish(const Capabilities& capabilities) {
 }
 
 void Job::learn_locality() {
+  if (launcher_) launcher_->mpi_has_started();
   if (launcher_ && !launcher_->published()) launcher_.reset();
   if (!launcher_) return;
   name_ = launcher_->job_name();

@@ -27,6 +27,8 @@ class Launcher {
   // Before the MPI starts; the capabilities may be handed on while it does.
   virtual void publish(const std::string& capabilities) = 0;
 
+  virtual void mpi_has_started() {}
+
   // From here on the MPI has started. False: no other rank can have seen the capabilities, and
   // nobody can be asked.
   virtual bool published() const = 0;

@@ -66,51 +66,73 @@ LauncherCall::~LauncherCall() {
 }
 
 void PmiLauncher::publish(const std::string& capabilities) {
+  capabilities_ = capabilities;
+  if (greetings_ == Greetings::kSeveral) {
+    publish_now();
+    return;
+  }
+  relay_.begin([this](pmi::Protocol protocol) {
+    channel_ = pmi::Channel(relay_.launcher_end(), protocol);
+    publish_now();
+  });
+}
+
+void PmiLauncher::publish_now() {
   const std::lock_guard lock(g_descriptor);
   const std::string key = key_of(rank_);
-  const std::string value = pmi::as_word(capabilities);
+  const std::string value = pmi::as_word(capabilities_);
   std::size_t longest_key = 0, longest_value = 0;
-  const bool fits = introduce(longest_key, longest_value) && key.size() < longest_key &&
-                    value.size() < longest_value && pmi::is_word(value);
+  channel_.set_patience(patience_);
+  const bool is_greeted = greetings_ == Greetings::kOne || greet();
+  const bool fits = is_greeted && learn_most(longest_key, longest_value) && learn_name() &&
+                    key.size() < longest_key && value.size() < longest_value && pmi::is_word(value);
   published_ = fits && learn_locality() && put(key, value);
   channel_.set_patience(std::chrono::milliseconds::zero());
 }
 
 // MPICH 4.0's launcher forgets what was put before the first init that it hears. The MPI sends its
-// own later: none of these launchers counts them.
-bool PmiLauncher::introduce(std::size_t& longest_key, std::size_t& longest_value) {
+// own later: hydra counts none.
+bool PmiLauncher::greet() {
   const auto greeting = channel_.ask("cmd=init pmi_version=1 pmi_subversion=1");
-  if (!greeting || !pmi::answers(*greeting, "response_to_init") ||
-      pmi::field(*greeting, "pmi_version") != "1") {
-    return false;
+  return greeting && pmi::answers(*greeting, "response_to_init") &&
+         pmi::field(*greeting, "pmi_version") == "1";
+}
+
+bool PmiLauncher::learn_most(std::size_t& longest_key, std::size_t& longest_value) {
+  if (channel_.protocol() == pmi::Protocol::kPmi2) {  // they are the protocol's
+    longest_key = 64;
+    longest_value = 1024;
+    return true;
   }
   const auto maxes = channel_.ask("cmd=get_maxes");
   if (!maxes || !pmi::answers(*maxes, "maxes")) return false;
-  if (!read_number(pmi::field(*maxes, "keylen_max").value_or(""), longest_key) ||
-      !read_number(pmi::field(*maxes, "vallen_max").value_or(""), longest_value)) {
-    return false;
-  }
-  const auto named = channel_.ask("cmd=get_my_kvsname");
-  if (!named || !pmi::answers(*named, "my_kvsname")) return false;
-  name_ = pmi::field(*named, "kvsname").value_or("");
+  return read_number(pmi::field(*maxes, "keylen_max").value_or(""), longest_key) &&
+         read_number(pmi::field(*maxes, "vallen_max").value_or(""), longest_value);
+}
+
+bool PmiLauncher::learn_name() {
+  const auto named = channel_.ask(pmi::name_request(channel_.protocol()));
+  if (named) name_ = pmi::name_in(channel_.protocol(), *named);
   return !name_.empty();
 }
 
 // Before the capabilities are out, because ranks must agree on it: a rank that alone did not know
 // its neighbours would compress to those who do not expect it.
 bool PmiLauncher::learn_locality() {
-  const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=PMI_process_mapping");
-  if (!answer || pmi::field(*answer, "cmd") != "get_result") return false;
-  if (!pmi::answers(*answer, "get_result")) return pmi::says_not_found(*answer);
+  const std::string_view command = pmi::mapping_answer(channel_.protocol());
+  const auto answer = channel_.ask(pmi::mapping_request(channel_.protocol(), name_));
+  if (!answer || pmi::field(*answer, "cmd") != command) return false;
+  if (!pmi::answers(*answer, command)) return pmi::says_not_found(*answer);
   const auto mapping = pmi::parse_mapping(pmi::field(*answer, "value").value_or(""));
   if (mapping) local_ = pmi::ranks_beside(*mapping, rank_, size_);
   return true;
 }
 
 bool PmiLauncher::put(const std::string& key, const std::string& value) {
-  const auto answer = channel_.ask("cmd=put kvsname=" + name_ + " key=" + key + " value=" + value);
-  if (answer && pmi::field(*answer, "cmd") == "put_result") {
-    return put_is_answered_ = pmi::answers(*answer, "put_result");
+  const std::string_view command = pmi::put_answer(channel_.protocol());
+  const auto answer = channel_.ask(pmi::put_request(channel_.protocol(), name_, key, value));
+  if (answer && pmi::field(*answer, "cmd") == command) {
+    return put_is_answered_ = pmi::answers(*answer, command);
   }
   // Nobody knows what became of the put: others may read the capabilities and compress to this
   // rank.
@@ -123,13 +145,15 @@ CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
   const std::lock_guard lock(g_descriptor);
   if (own_call.forget_if_left(&kNotNow)) --g_calls_of_mpi;
   if (silent_ || g_calls_of_mpi > 0) return kNotNow;
-  const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=" + key_of(world_rank));
+  const std::string_view command = pmi::get_answer(channel_.protocol());
+  const auto answer =
+      channel_.ask(pmi::get_request(channel_.protocol(), name_, key_of(world_rank)));
   if (!answer) return kNotNow;
-  if (pmi::field(*answer, "cmd") != "get_result") {
+  if (pmi::field(*answer, "cmd") != command) {
     silent_ = true;
     return kNotNow;
   }
-  if (!pmi::answers(*answer, "get_result")) return {pmi::says_not_found(*answer), std::nullopt};
+  if (!pmi::answers(*answer, command)) return {pmi::says_not_found(*answer), std::nullopt};
   const auto value = pmi::field(*answer, "value");
   return value ? CapabilitiesText{true, pmi::from_word(std::string(*value))} : kNotNow;
 }
@@ -147,19 +171,21 @@ bool PmiLauncher::expect_threads() {
   return !silent_;
 }
 
-// The local ranks are what hydra alone sets, on every node and in all its variants. Without them
-// the descriptor is another launcher's (Slurm's, gforker's), whose dialogue is not to be disturbed.
+// The local ranks are what hydra alone sets, on every node and in all its variants. Slurm's server
+// refuses a second greeting and ends the job step; others (gforker's) may, too.
 std::unique_ptr<Launcher> find_pmi_launcher() {
   const auto descriptor = number_in("PMI_FD");
   const auto rank = number_in("PMI_RANK");
   const auto size = number_in("PMI_SIZE");
-  const auto local_ranks = number_in("MPI_LOCALNRANKS");
-  const auto local_rank = number_in("MPI_LOCALRANKID");
-  if (!descriptor || !rank || !size || !local_ranks || !local_rank) return nullptr;
-  if (*rank < 0 || *rank >= *size || *local_rank < 0 || *local_rank >= *local_ranks) return nullptr;
+  if (!descriptor || !rank || !size || *rank < 0 || *rank >= *size) return nullptr;
   // For a debugger the launcher speaks first, and the MPI waits for that.
   if (std::getenv("PMI_TOTALVIEW") != nullptr || !is_stream_socket(*descriptor)) return nullptr;
-  return std::make_unique<PmiLauncher>(*descriptor, *rank, *size);
+  const auto local_ranks = number_in("MPI_LOCALNRANKS");
+  const auto local_rank = number_in("MPI_LOCALRANKID");
+  const bool is_hydra = local_ranks && local_rank && *local_rank >= 0 && *local_rank < *local_ranks;
+  using enum PmiLauncher::Greetings;
+  return std::make_unique<PmiLauncher>(*descriptor, *rank, *size, PmiLauncher::kPatience,
+                                       is_hydra ? kSeveral : kOne);
 }
 
 }  // namespace thinwire::mpi

@@ -1,5 +1,6 @@
-// PMI-1 with hydra, the launcher of MPICH, Intel MPI and their kin, on the descriptor that the MPI
-// itself inherited (PMI_FD). No library offers it, so it is spoken here.
+// PMI-1 with hydra, the launcher of MPICH, Intel MPI and their kin, or with another launcher's
+// server (Slurm's), on the descriptor that the MPI itself inherited (PMI_FD). No library offers it,
+// so it is spoken here.
 //
 // When the MPI speaks there (MPICH 4.0, 4.3, 5.0 and Intel MPI 2021.18 under strace, and MPICH's
 // source): in MPI_Init and MPI_Finalize, and in the calls that LauncherCall is for. Addresses of
@@ -9,7 +10,9 @@
 //
 // Why capabilities arrive: the put is answered before MPI_Init, every MPI_Init of those MPIs
 // returns only after all ranks entered it, and its barriers between nodes send on all that a node's
-// ranks had put (seen with each rank late in turn, on one node and on two).
+// ranks had put (seen with each rank late in turn, on one node and on two). Hydra hears two
+// greetings, this library's and the MPI's. A server that may hear one only is asked between the
+// MPI's requests, before its first barrier (pmi_relay.h).
 #pragma once
 
 #include <chrono>
@@ -17,7 +20,8 @@
 #include <vector>
 
 #include "shim/mpi/job/launcher.h"
-#include "shim/mpi/job/pmi_wire.h"
+#include "shim/mpi/job/pmi_channel.h"
+#include "shim/mpi/job/pmi_relay.h"
 
 namespace thinwire::mpi {
 
@@ -27,12 +31,20 @@ class PmiLauncher final : public Launcher {
   // answer to the MPI, which would take it for one of its own.
   static constexpr std::chrono::milliseconds kPatience{30'000};
 
-  PmiLauncher(int descriptor, int rank, int size, std::chrono::milliseconds patience = kPatience)
-      : channel_(descriptor), rank_(rank), size_(size) {
-    channel_.set_patience(patience);
-  }
+  // `greetings`: how many the launcher hears of a process.
+  enum class Greetings { kOne, kSeveral };
+
+  PmiLauncher(int descriptor, int rank, int size, std::chrono::milliseconds patience = kPatience,
+              Greetings greetings = Greetings::kSeveral)
+      : relay_(descriptor),
+        channel_(descriptor),
+        rank_(rank),
+        size_(size),
+        patience_(patience),
+        greetings_(greetings) {}
 
   void publish(const std::string& capabilities) override;
+  void mpi_has_started() override { relay_.end(); }
   bool published() const override { return published_; }
   const std::string& job_name() const override { return name_; }
   std::vector<int> ranks_on_this_node() override { return local_; }
@@ -44,13 +56,20 @@ class PmiLauncher final : public Launcher {
   bool expect_threads() override;
 
  private:
-  bool introduce(std::size_t& longest_key, std::size_t& longest_value);
+  void publish_now();
+  bool greet();
+  bool learn_most(std::size_t& longest_key, std::size_t& longest_value);
+  bool learn_name();
   bool learn_locality();
   bool put(const std::string& key, const std::string& value);
 
+  PmiRelay relay_;
   pmi::Channel channel_;
   int rank_;
   int size_;
+  std::chrono::milliseconds patience_;
+  Greetings greetings_;
+  std::string capabilities_;
   bool published_ = false;        // or it may be
   bool put_is_answered_ = false;  // it is
   bool silent_ = false;           // nobody may be asked any more

@@ -1,21 +1,19 @@
 #include "shim/mpi/job/pmi_wire.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cstdint>
-#include <cstring>
 
 namespace thinwire::mpi::pmi {
 namespace {
 
 constexpr char kSpace = '_';
 
-bool is_plain(char letter) { return letter > ' ' && letter <= '~' && letter != '='; }
+bool is_digit_or_space(char letter) { return letter == ' ' || (letter >= '0' && letter <= '9'); }
+
+bool is_plain(char letter) {
+  return letter > ' ' && letter <= '~' && letter != '=' && letter != ';';
+}
 
 // Calls visit(rank, node) for each rank in order.
 template <typename Visit>
@@ -81,13 +79,85 @@ std::optional<std::string_view> field(std::string_view line, std::string_view ke
 
 bool answers(std::string_view line, std::string_view command) {
   // Not every launcher says rc in every answer.
-  return field(line, "cmd") == command && field(line, "rc").value_or("0") == "0";
+  return field(line, "cmd") == command && field(line, "rc").value_or("0") == "0" &&
+         field(line, "found").value_or("TRUE") == "TRUE";
 }
 
 bool says_not_found(std::string_view line) {
+  if (const auto found = field(line, "found")) {
+    return found == "FALSE" && field(line, "rc").value_or("0") == "0";
+  }
   // Hydra before 4.1 says so after the key's name. Later ones say 1, and nothing more.
   const auto why = field(line, "msg");
   return why ? why->ends_with("not_found") : field(line, "rc") == "1";
+}
+
+std::optional<std::size_t> read_length(std::string_view head) {
+  int length = 0;
+  head.remove_prefix(std::min(head.find_first_not_of(' '), head.size()));
+  if (!take_number(head, 0, length)) return std::nullopt;
+  if (head.find_first_not_of(' ') != std::string_view::npos) return std::nullopt;
+  return static_cast<std::size_t>(length);
+}
+
+std::size_t request_length(std::string_view text) {
+  if (text.starts_with('c') || text.starts_with('m')) {  // cmd=, mcmd=
+    const std::size_t newline = text.find('\n');
+    return newline == std::string_view::npos ? 0 : newline + 1;
+  }
+  const std::string_view head = text.substr(0, kDigits);
+  if (text.size() < kDigits)
+    return std::all_of(head.begin(), head.end(), is_digit_or_space) ? 0 : text.size();
+  const auto length = read_length(head);
+  if (!length) return text.size();
+  return kDigits + *length <= text.size() ? kDigits + *length : 0;
+}
+
+std::optional<Protocol> exchange_of(std::string_view request) {
+  if (field(request.substr(0, request.find('\n')), "cmd") == "barrier_in") return Protocol::kPmi1;
+  const std::string_view after_length = request.substr(std::min(kDigits, request.size()));
+  if (after_length.starts_with("cmd=kvs-fence;")) return Protocol::kPmi2;
+  return std::nullopt;
+}
+
+std::string name_request(Protocol protocol) {
+  return protocol == Protocol::kPmi1 ? "cmd=get_my_kvsname" : "cmd=job-getid;";
+}
+
+std::string name_in(Protocol protocol, std::string_view answer) {
+  const bool is_first = protocol == Protocol::kPmi1;
+  if (!answers(answer, is_first ? "my_kvsname" : "job-getid-response")) return {};
+  return std::string(field(answer, is_first ? "kvsname" : "jobid").value_or(""));
+}
+
+std::string mapping_request(Protocol protocol, const std::string& job) {
+  const std::string key = "PMI_process_mapping";
+  if (protocol == Protocol::kPmi1) return get_request(protocol, job, key);
+  return "cmd=info-getjobattr;key=" + key + ";";
+}
+
+std::string put_request(Protocol protocol, const std::string& job, const std::string& key,
+                        const std::string& value) {
+  if (protocol == Protocol::kPmi1)
+    return "cmd=put kvsname=" + job + " key=" + key + " value=" + value;
+  return "cmd=kvs-put;key=" + key + ";value=" + value + ";";
+}
+
+std::string get_request(Protocol protocol, const std::string& job, const std::string& key) {
+  if (protocol == Protocol::kPmi1) return "cmd=get kvsname=" + job + " key=" + key;
+  return "cmd=kvs-get;jobid=" + job + ";srcid=-1;key=" + key + ";";
+}
+
+std::string_view mapping_answer(Protocol protocol) {
+  return protocol == Protocol::kPmi1 ? "get_result" : "info-getjobattr-response";
+}
+
+std::string_view put_answer(Protocol protocol) {
+  return protocol == Protocol::kPmi1 ? "put_result" : "kvs-put-response";
+}
+
+std::string_view get_answer(Protocol protocol) {
+  return protocol == Protocol::kPmi1 ? "get_result" : "kvs-get-response";
 }
 
 bool is_word(std::string_view text) {
@@ -124,102 +194,6 @@ std::vector<int> ranks_beside(const std::vector<NodePattern>& mapping, int rank,
     if (own_node >= 0 && node == own_node) ranks.push_back(each);
   });
   return ranks;
-}
-
-namespace {
-
-// Bytes of an answer's line; a longer one is read to its end and dropped.
-constexpr std::size_t kLongestLine = 64 << 10;
-
-bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
-
-template <typename Call>
-auto without_interruption(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-}  // namespace
-
-std::optional<std::string> Channel::ask(std::string_view request) {
-  if (broken_ || !is_quiet()) return std::nullopt;
-  const auto deadline =
-      patience_.count() == 0 ? Clock::time_point::max() : Clock::now() + patience_;
-  std::optional<std::string> answer;
-  if (send_line(std::string(request) + '\n', deadline)) answer = receive_line(deadline);
-  broken_ = !answer;
-  return answer;
-}
-
-// False if something is unread: it belongs to somebody else's dialogue.
-bool Channel::is_quiet() {
-  char byte;
-  const auto got =
-      without_interruption([&] { return recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT); });
-  broken_ = got == 0 || (got < 0 && !would_block());
-  return got < 0 && !broken_;
-}
-
-bool Channel::wait_for(short events, Clock::time_point deadline) {
-  for (;;) {
-    int left = -1;
-    if (deadline != Clock::time_point::max()) {
-      const auto wait =
-          std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (wait <= 0) return false;
-      left = static_cast<int>(std::min<long long>(wait, INT_MAX));
-    }
-    pollfd ready{descriptor_, events, 0};
-    const int found = poll(&ready, 1, left);
-    // If it hung up, the call that follows says so.
-    if (found > 0) return (ready.revents & POLLNVAL) == 0;
-    if (found < 0 && errno != EINTR) return false;
-  }
-}
-
-bool Channel::send_line(std::string line, Clock::time_point deadline) {
-  for (std::size_t sent = 0; sent < line.size();) {
-    const auto taken = without_interruption([&] {
-      return send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-    });
-    if (taken >= 0) {
-      sent += static_cast<std::size_t>(taken);
-    } else if (!would_block() || !wait_for(POLLOUT, deadline)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Looks before it takes, and takes no byte after the newline.
-std::optional<std::string> Channel::receive_line(Clock::time_point deadline) {
-  std::string line;
-  bool too_long = false;
-  char chunk[4096];
-  for (;;) {
-    if (!wait_for(POLLIN, deadline)) return std::nullopt;
-    const auto seen = without_interruption(
-        [&] { return recv(descriptor_, chunk, sizeof chunk, MSG_PEEK | MSG_DONTWAIT); });
-    if (seen < 0 && would_block()) continue;
-    if (seen <= 0) return std::nullopt;
-    const auto* newline =
-        static_cast<const char*>(std::memchr(chunk, '\n', static_cast<std::size_t>(seen)));
-    const auto length =
-        newline == nullptr ? static_cast<std::size_t>(seen) : newline - chunk + std::size_t{1};
-    const auto taken =
-        without_interruption([&] { return recv(descriptor_, chunk, length, MSG_DONTWAIT); });
-    if (taken != static_cast<ssize_t>(length)) return std::nullopt;
-    too_long = too_long || line.size() + length > kLongestLine;
-    if (too_long) {
-      line.clear();
-    } else {
-      line.append(chunk, length);
-    }
-    if (newline == nullptr) continue;
-    if (!line.empty()) line.pop_back();
-    return line;
-  }
 }
 
 }  // namespace thinwire::mpi::pmi
