@@ -1525,7 +1525,8 @@ tw_status tw_stats_read_kind(tw_stats_of whose, uint32_t number, tw_stats_kind* 
  * the report. Errors as above. */
 tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons);
 
-/* ---- Settings: the variables THINWIRE_* of the environment ---- */
+/* ---- Settings: the variables THINWIRE_* of the environment, and of the file that THINWIRE_CONFIG
+ *      names for those that the environment leaves out ---- */
 
 typedef struct tw_setting_info {
   uint32_t size;
@@ -1545,15 +1546,15 @@ tw_status tw_setting_describe(uint32_t index, tw_setting_info* info);
  * nearest) or if it does not take that value. */
 tw_status tw_setting_check(const char* name, const char* value);
 
-/* The setting's value in the environment. NULL if it is not set, empty or wrong; a wrong
- * THINWIRE_DISABLE counts as "1". Codec specs are not checked here. The environment owns the text.
- */
+/* The setting's value in the environment, else in the file. NULL if it is not set, empty or wrong;
+ * a wrong THINWIRE_DISABLE counts as "1". Codec specs are not checked here. The text is valid until
+ * the environment changes. */
 const char* tw_setting_value(const char* name);
 
-/* Checks all THINWIRE_ variables of this process, as they are at the first call. The job's first
- * rank logs each wrong or unknown one, and the value that is used instead. TW_INVALID_ARGUMENT if
- * there is one; then tw_codec_create() refuses lossy codecs. tw_codec_create() calls this itself:
- * call it earlier only to have the log lines earlier. */
+/* Checks all THINWIRE_ variables of this process and the file's lines, as they are at the first
+ * call. The job's first rank logs each wrong or unknown one, and the value that is used instead.
+ * TW_INVALID_ARGUMENT if there is one; then tw_codec_create() refuses lossy codecs.
+ * tw_codec_create() calls this itself: call it earlier only to have the log lines earlier. */
 tw_status tw_settings_judge(void);
 
 /* Which rank of its job this process is, by the variables that launchers set: RANK where WORLD_SIZE

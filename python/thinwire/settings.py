@@ -1,4 +1,5 @@
-"""The settings of the environment, THINWIRE_*, by the library's own table."""
+"""The settings, THINWIRE_*, of the environment or of THINWIRE_CONFIG's file, by the library's own
+table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +34,12 @@ def all_settings() -> list[Setting]:
     return rows
 
 
+def value_of(name: str) -> str | None:
+    """The setting's value for this process; None where it is not set, empty or wrong."""
+    value = library().tw_setting_value(c_text(name))
+    return text(value) or None if value else None
+
+
 def check_setting(name: str, value: str) -> None:
     """ThinwireError where no setting has that name, or it does not take that value."""
     lib = library()
@@ -59,9 +66,9 @@ def in_force(environment: Mapping[str, str]) -> dict[str, str]:
     named: what it starts need not name them again."""
     kept = dict(environment)
     for name in wrong_settings(environment):
-        holds = library().tw_setting_value(c_text(name))
+        holds = value_of(name)
         if holds:
-            kept[name] = text(holds)
+            kept[name] = holds
         else:
             del kept[name]
     return kept

@@ -40,8 +40,9 @@ std::string report() { return is_on("THINWIRE_REPORT") ? tw_setting_value("THINW
 
 bool is_disabled() {
   const bool disabled = is_on("THINWIRE_DISABLE");
-  // A wrong value counts as 1, too.
-  if (!disabled || std::strcmp(std::getenv("THINWIRE_DISABLE"), "1") != 0) tw_settings_judge();
+  // A wrong value counts as 1, too. A file may have it for many programs: that is judged.
+  const char* const said = std::getenv("THINWIRE_DISABLE");
+  if (!disabled || said == nullptr || std::strcmp(said, "1") != 0) tw_settings_judge();
   return disabled;
 }
 

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <string>
 
+#include "base/settings.h"
 #include "base/write_signals.h"
 
 namespace thinwire {
@@ -21,7 +21,7 @@ constexpr int order(LogLevel level) {
 }
 
 LogLevel level_from_environment() {
-  const char* text = std::getenv("THINWIRE_LOG");
+  const char* text = setting_value("THINWIRE_LOG");
   const auto level = parse_log_level(text == nullptr ? "" : text);
   return level.ok() ? *level : LogLevel::kWarning;
 }

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kPrefix = "THINWIRE_";
 // The prefix of variables of the project's own tests.
 constexpr std::string_view kTestPrefix = "THINWIRE_TEST_";
+constexpr std::string_view kOfFile = "THINWIRE_CONFIG";
 
 Status wrong(std::string_view value, const std::string& what) {
   return {StatusCode::kInvalidArgument, "'" + std::string(value) + "' is " + what};
@@ -83,7 +84,8 @@ std::string judge(std::string_view name, std::string_view value) {
 std::string judge_environment() {
   std::vector<const char*> environment;
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) environment.push_back(*at);
-  const auto sentences = judge_settings(environment);
+  auto sentences = judge_settings(environment);
+  for (std::string& each : judge_settings(settings_file())) sentences.push_back(std::move(each));
   const LogLevel level = speaks_for_job() ? LogLevel::kError : LogLevel::kDebug;
   for (const std::string& sentence : sentences) log(level, sentence);
   return sentences.empty() ? "" : sentences.front();
@@ -128,7 +130,10 @@ Status check_setting(const Setting& setting, std::string_view value) {
 const char* setting_value(const char* name) {
   const Setting* setting = find_setting(name);
   const char* text = setting == nullptr ? nullptr : std::getenv(name);
-  if (text == nullptr || *text == '\0') return nullptr;
+  if (text == nullptr || *text == '\0') {
+    text = setting == nullptr || name == kOfFile ? nullptr : settings_file().value_of(name);
+  }
+  if (text == nullptr) return nullptr;
   return check_setting(*setting, text).ok() ? text : setting->if_wrong;
 }
 
@@ -143,6 +148,21 @@ std::vector<std::string> judge_settings(std::span<const char* const> environment
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
   std::ranges::sort(sentences);
+  return sentences;
+}
+
+std::vector<std::string> judge_settings(const SettingsFile& file) {
+  std::vector<std::string> sentences;
+  if (!file.status.ok()) {
+    sentences.push_back("THINWIRE_CONFIG: " + file.path + ": " + file.status.message() +
+                        "; the environment's settings hold; no lossy codec is used");
+  }
+  for (const SettingLine& line : file.lines) {
+    std::string sentence = line.value.empty() ? "" : judge(line.name, line.value);
+    if (line.name == kOfFile) sentence = line.name + ": only the environment names the file";
+    if (sentence.empty()) continue;
+    sentences.push_back(file.path + ": line " + std::to_string(line.number) + ": " + sentence);
+  }
   return sentences;
 }
 

@@ -1,5 +1,6 @@
-// The settings of the environment, THINWIRE_*: one table, by which they are read, shown by
-// `thinwire env` and documented in docs/reference/settings.md.
+// The settings, THINWIRE_*, of the environment or of the file that it names (settings_file.h): one
+// table, by which they are read, shown by `thinwire env` and documented in
+// docs/reference/settings.md.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/settings_file.h"
 #include "base/status.h"
 
 namespace thinwire {
@@ -48,15 +50,19 @@ std::string_view nearest_setting(std::string_view name);
 // Whether the row takes that value; says what is wrong with it.
 Status check_setting(const Setting& setting, std::string_view value);
 
-// The environment's value of a name of the table, as getenv() has it; if it is wrong, what the
-// row has for that. Null if it is not set or empty, or wrong without such.
+// The environment's value of a name of the table, as getenv() has it, else the file's; if it is
+// wrong, what the row has for that. Null if it is not set or empty, or wrong without such.
 const char* setting_value(const char* name);
 
 // A sentence for each variable of `environment` ("NAME=VALUE") that is a wrong or unknown setting:
 // its name, what is wrong, what holds instead. An empty value counts as not set.
 std::vector<std::string> judge_settings(std::span<const char* const> environment);
 
-// The first of these sentences about this process's environment, as it was at the first call;
+// The same for each line of a file, also for one that a variable leaves without effect: another
+// rank's may not. One sentence if the file could not be read.
+std::vector<std::string> judge_settings(const SettingsFile& file);
+
+// The first of these sentences about this process's environment and file, as at the first call;
 // "" if nothing is wrong. That call logs them all, if this process is its job's first rank.
 const std::string& wrong_setting();
 

@@ -58,6 +58,8 @@ constexpr Setting kSettings[] = {
      "five seconds"},
     {"THINWIRE_CAPTURE", kPath, "none", "a folder for a sample of what is sent, in files"},
     {"THINWIRE_CAPTURE_MOST", kSize, "1GiB", "most bytes of that sample, of all ranks of a node"},
+    {"THINWIRE_CONFIG", kPath, "none",
+     "a file of settings, NAME=value lines, for those that the environment leaves out"},
     {"THINWIRE_LOG", kLevel, "warning", "what is logged on standard error"},
     {"THINWIRE_POOL", kSize, "2GiB",
      "most bytes of idle scratch memory that are kept, of each kind"},

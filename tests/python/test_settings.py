@@ -158,6 +158,48 @@ def test_run_names_it_and_its_ranks_do_not(machine: dict[str, str]) -> None:
     assert "THINWIRE_SAME_NODE" not in environment
 
 
+@pytest.fixture
+def config(tmp_path: Path) -> str:
+    (tmp_path / "site.conf").write_text("# ours\nTHINWIRE_CODEC = mpc\nTHINWIRE_POOL=1MiB\n")
+    return str(tmp_path / "site.conf")
+
+
+def test_a_file_has_what_the_environment_leaves_out(config: str) -> None:
+    given = {"THINWIRE_CONFIG": config, "THINWIRE_POOL": "2MiB", "COLUMNS": "250"}
+    shown = thinwire("env", **given).stdout
+    assert re.search(r"^ *THINWIRE_CODEC +mpc", shown, re.M)
+    assert re.search(r"^ *THINWIRE_POOL +2MiB", shown, re.M)
+
+
+@pytest.mark.parametrize(("options", "codec"), [([], "mpc"), (["--codec", "ndzip"], "ndzip")])
+def test_run_goes_by_the_file(
+    machine: dict[str, str], config: str, options: list[str], codec: str
+) -> None:
+    given = {**machine, "THINWIRE_CONFIG": config}
+    result = call("run", *options, "--", "mpirun", "./job.sh", environment=given)
+    _, environment = started(result)
+    handed = environment[LIST].split(";")
+    assert f"THINWIRE_CONFIG={config}" in handed
+    assert [each for each in handed if each.startswith("THINWIRE_CODEC=")] == [
+        f"THINWIRE_CODEC={codec}"
+    ]
+
+
+def test_a_line_of_the_file_that_is_wrong_is_named(config: str) -> None:
+    Path(config).write_text("THINWIRE_CODEC=mpc\nTHINWIRE_TRESHOLD=1MiB\n")
+    for codec, code in (("mpc", 0), ("zfp:rate=16", 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", MAKES_A_CODEC, codec],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "THINWIRE_CONFIG": config},
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        assert f"{config}: line 2: THINWIRE_TRESHOLD: no setting has this name" in done.stderr
+
+
 def test_run_starts_nothing_lossy(machine: dict[str, str]) -> None:
     given = {**machine, "THINWIRE_SAME_NODE": "2"}
     result = call("run", "--codec", "zfp:rate=8", "--", "mpirun", "./job.sh", environment=given)

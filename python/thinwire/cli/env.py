@@ -24,7 +24,7 @@ from thinwire.library import (
     version,
 )
 from thinwire.pools import gpu_count, pool_counters
-from thinwire.settings import all_settings, wrong_settings
+from thinwire.settings import all_settings, value_of, wrong_settings
 
 
 def env(
@@ -117,7 +117,7 @@ def _settings() -> list[dict[str, Any]]:
     rows = [
         {
             "name": row.name,
-            "value": os.environ.get(row.name) or None,
+            "value": os.environ.get(row.name) or value_of(row.name),
             "default": row.fallback,
             "meaning": row.meaning,
             "wrong": wrong.get(row.name),

@@ -10,11 +10,11 @@ from thinwire import launch
 from thinwire.cli import values
 from thinwire.cli.preload import alone, launched
 from thinwire.cli.run_options import (
-    CodecOption,
     ForceOption,
     LinkOption,
     LogOption,
     NcclOption,
+    OwnCodecOption,
     PolicyOption,
     ReferencesOption,
     ReportOption,
@@ -24,12 +24,12 @@ from thinwire.cli.run_options import (
     settings,
 )
 from thinwire.cli.shim import MpiOption
-from thinwire.settings import in_force, job_rank
+from thinwire.settings import in_force, job_rank, value_of
 
 
 def run(
     context: typer.Context,
-    codec: CodecOption = "auto",
+    codec: OwnCodecOption = None,
     policy: PolicyOption = None,
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
@@ -69,7 +69,7 @@ def run(
 
 def execute(
     context: typer.Context,
-    codec: CodecOption = "auto",
+    codec: OwnCodecOption = None,
     policy: PolicyOption = None,
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
@@ -108,7 +108,7 @@ def execute(
 
 
 def _quiet(log: values.Level | None) -> bool:
-    return (log or os.environ.get("THINWIRE_LOG")) in ("off", "error")
+    return (log or value_of("THINWIRE_LOG")) in ("off", "error")
 
 
 def command_of(context: typer.Context) -> list[str]:

@@ -1,24 +1,30 @@
 """Options of `thinwire run` and `thinwire exec`, and the settings that they mean."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from thinwire.cli import values
 from thinwire.library import parse_size
+from thinwire.settings import value_of
 
-CodecOption = Annotated[
-    str,
-    typer.Option(
+
+def _codec_option(default: str | bool = True) -> Any:
+    return typer.Option(
         help="Codec and its options, as in zfp:rate=16; lossless; auto; or off.",
         metavar="SPEC",
         envvar="THINWIRE_CODEC",
         show_envvar=True,
+        show_default=default,
         callback=values.spec,
         autocompletion=values.complete_spec,
-    ),
-]
+    )
+
+
+CodecOption = Annotated[str, _codec_option()]
+# The codec of THINWIRE_CONFIG's file holds if this is not given.
+OwnCodecOption = Annotated[str | None, _codec_option("auto")]
 ThresholdOption = Annotated[
     str | None,
     typer.Option(
@@ -88,7 +94,7 @@ LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on 
 
 
 def settings(
-    codec: str,
+    codec: str | None,
     policy: Path | None,
     threshold: str | None,
     same_node: bool,
@@ -101,7 +107,7 @@ def settings(
     references: str | None = None,
 ) -> dict[str, str]:
     """The environment that these options mean."""
-    found = {"THINWIRE_CODEC": codec}
+    found = {"THINWIRE_CODEC": codec or value_of("THINWIRE_CODEC") or "auto"}
     if policy is not None:
         found["THINWIRE_POLICY"] = str(policy.resolve())
     if threshold is not None:

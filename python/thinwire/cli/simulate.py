@@ -9,7 +9,7 @@ import typer
 from thinwire.bench.layout import print_wrapped
 from thinwire.bench.output import print_table
 from thinwire.cli import values
-from thinwire.cli.run import CodecOption
+from thinwire.cli.run_options import CodecOption
 from thinwire.cli.simulate_options import (
     MachineOptions,
     Over,

@@ -99,9 +99,9 @@ lab_link = _checked(_parse_lab_link)
 lab_links = _checked(_parse_lab_link, ",")
 
 
-def spec(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
+def spec(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
     """A codec spec in its normal form. Where the environment's is wrong, the error says so."""
-    if context.resilient_parsing:
+    if context.resilient_parsing or value is None:
         return value
     try:
         return Codec(value).spec

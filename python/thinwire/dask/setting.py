@@ -1,6 +1,5 @@
 """What holds for the arrays that this process sends."""
 
-import os
 import threading
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.library import parse_link_rate, parse_size
 from thinwire.policy import Policy
+from thinwire.settings import value_of
 
 DEFAULTS: dict[str, Any] = {
     "codec": "auto",
@@ -51,7 +51,7 @@ def make(
 ) -> Setting:
     """Checked: ValueError or ThinwireError for what cannot be. `policy` is the text of one.
     THINWIRE_FORCE=1 of this process forces, whatever `force` is."""
-    force = force or os.environ.get("THINWIRE_FORCE") == "1"
+    force = force or value_of("THINWIRE_FORCE") == "1"
     rules = None if policy is None else Policy(text=policy)
     specs = [codec] + ([] if rules is None else [rule.codec for rule in rules.rules])
     for spec in specs:

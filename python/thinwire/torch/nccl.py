@@ -15,6 +15,7 @@ import torch.distributed as dist
 
 from thinwire.library import c_text
 from thinwire.policy import Policy
+from thinwire.settings import value_of
 from thinwire.statistics import nccl_report, preload_is_loaded
 from thinwire.torch.mapping import policy_of, text_of
 
@@ -68,7 +69,7 @@ def preload_policy(policy: Any, names: Sequence[str] | None = None) -> Path:
             "preload_policy: the preload library is not in this process: start the program by "
             "`thinwire run --nccl`, or use thinwire.torch.set_policy() and attach()"
         )
-    if os.environ.get("THINWIRE_POLICY"):
+    if value_of("THINWIRE_POLICY"):
         raise RuntimeError("preload_policy: THINWIRE_POLICY names a policy already")
     if nccl_report():
         raise RuntimeError(

@@ -1,10 +1,10 @@
 """What the preload library for NCCL goes by, which `set_policy` does not change."""
 
 import logging
-import os
 
 from thinwire.library import ThinwireError
 from thinwire.policy import Policy
+from thinwire.settings import value_of
 from thinwire.torch.mapping import is_lossy
 
 _log = logging.getLogger("thinwire.torch")
@@ -31,10 +31,10 @@ def say_what_holds(wanted: Policy) -> None:
 def _held() -> tuple[str, Policy | None]:
     """As the environment has it, which the library has read, or will; None where that is no policy
     or codec."""
-    if os.environ.get("THINWIRE_DISABLE") == "1":
+    if value_of("THINWIRE_DISABLE") == "1":
         return "THINWIRE_DISABLE=1, raw", Policy(text='[[rule]]\ncodec = "off"\n')
-    path = os.environ.get("THINWIRE_POLICY")
-    codec = os.environ.get("THINWIRE_CODEC") or "auto"
+    path = value_of("THINWIRE_POLICY")
+    codec = value_of("THINWIRE_CODEC") or "auto"
     setting = f"THINWIRE_POLICY={path}" if path else f"THINWIRE_CODEC={codec}"
     try:
         return setting, Policy(path) if path else Policy(text=f'[[rule]]\ncodec = "{codec}"\n')

@@ -2,7 +2,6 @@
 
 import atexit
 import logging
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -20,6 +19,7 @@ from thinwire.library import (
     version,
 )
 from thinwire.policy import Policy
+from thinwire.settings import value_of
 from thinwire.statistics import preload_is_loaded
 from thinwire.torch import groups
 from thinwire.torch.compare import compare
@@ -164,9 +164,9 @@ def _setting(
     force: bool | None = None,
 ) -> Setting:
     if same_node is None:
-        same_node = os.environ.get("THINWIRE_SAME_NODE") == "1"
+        same_node = value_of("THINWIRE_SAME_NODE") == "1"
     if force is None:
-        force = os.environ.get("THINWIRE_FORCE") == "1"
+        force = value_of("THINWIRE_FORCE") == "1"
     rate = parse_link_rate(link) if isinstance(link, str) else link or 0.0
     size = parse_size(least) if isinstance(least, str) else least
     if rate < 0 or size < 0:
@@ -196,7 +196,7 @@ _environment: dict[str, Setting] = {}
 
 
 def _of_environment() -> Setting | None:
-    path = os.environ.get("THINWIRE_POLICY")
+    path = value_of("THINWIRE_POLICY")
     if not path:
         return None
     if path not in _environment:

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -111,9 +110,9 @@ bool says_version(std::string_view text) {
 }  // namespace
 
 void say_if_unseen() {
-  const char* const report = std::getenv("THINWIRE_REPORT");
-  const char* const off = std::getenv("THINWIRE_DISABLE");
-  const bool wanted = report != nullptr && *report != '\0' && std::string_view(report) != "0" &&
+  const char* const report = tw_setting_value("THINWIRE_REPORT");
+  const char* const off = tw_setting_value("THINWIRE_DISABLE");
+  const bool wanted = report != nullptr && std::string_view(report) != "0" &&
                       (off == nullptr || std::string_view(off) == "0");
   if (!wanted || tw_job_rank() > 0) return;
   // If there is a shared one, it was not called.

@@ -1,0 +1,101 @@
+#include "base/settings_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ranges>
+
+namespace thinwire {
+namespace {
+
+std::string_view without_spaces(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r";
+  const auto first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+Status cannot_be_read() { return {StatusCode::kInvalidArgument, std::strerror(errno)}; }
+
+// A path may be one of something that never ends, or a pipe that nobody writes to.
+Result<std::string> read_all(const std::string& path) {
+  constexpr std::size_t kMost = 1 << 20;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return cannot_be_read();
+  std::string text;
+  char chunk[4096];
+  Status status;
+  while (status.ok()) {
+    const ssize_t got = read(file, chunk, sizeof chunk);
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) status = cannot_be_read();
+    if (got > 0) text.append(chunk, static_cast<std::size_t>(got));
+    if (text.size() > kMost) status = {StatusCode::kInvalidArgument, "it has more than 1 MiB"};
+  }
+  close(file);
+  if (!status.ok()) return status;
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<SettingLine>> parse_setting_lines(std::string_view text) {
+  std::vector<SettingLine> lines;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const std::string_view line = without_spaces(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const auto equals = line.find('=');
+    const std::string_view name = without_spaces(line.substr(0, equals));
+    const bool is_setting = equals != std::string_view::npos && !name.empty() &&
+                            line.find('\0') == std::string_view::npos;
+    if (!is_setting) {
+      return {StatusCode::kInvalidArgument,
+              "line " + std::to_string(number) + " is not NAME=value, empty or a comment"};
+    }
+    lines.push_back(
+        {number, std::string(name), std::string(without_spaces(line.substr(equals + 1)))});
+  }
+  return lines;
+}
+
+const char* SettingsFile::value_of(std::string_view name) const {
+  for (const SettingLine& line : std::views::reverse(lines)) {
+    if (line.name == name) return line.value.empty() ? nullptr : line.value.c_str();
+  }
+  return nullptr;
+}
+
+SettingsFile read_settings_file(const char* path) {
+  SettingsFile file;
+  if (path == nullptr || *path == '\0') return file;
+  file.path = path;
+  const auto text = read_all(file.path);
+  if (!text.ok()) {
+    file.status = text.status();
+    return file;
+  }
+  auto lines = parse_setting_lines(*text);
+  if (lines.ok()) {
+    file.lines = *std::move(lines);
+  } else {
+    file.status = lines.status();
+  }
+  return file;
+}
+
+const SettingsFile& settings_file() {
+  // Never destroyed: other threads and exit handlers may still ask.
+  static const auto* const file =
+      new SettingsFile(read_settings_file(std::getenv("THINWIRE_CONFIG")));
+  return *file;
+}
+
+}  // namespace thinwire
