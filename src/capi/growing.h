@@ -1,5 +1,5 @@
 // Structs of the C ABI that may grow: callers have them as their header did, older or newer than
-// this library (docs/decisions/0033-an-abi-that-can-grow.md).
+// this library (decision 0033).
 #pragma once
 
 #include <algorithm>

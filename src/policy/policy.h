@@ -45,7 +45,7 @@ struct Rule {
   std::uint64_t bytes_below = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t ranks_from = 0;
   std::uint64_t ranks_below = std::numeric_limits<std::uint64_t>::max();
-  // NCCL: so many communicators of one name are siblings (docs/decisions/0074-siblings.md); 1: each
+  // NCCL: so many communicators of one name are siblings (decision 0074); 1: each
   // alone; 0: not said.
   std::uint32_t siblings = 0;
   std::string codec;  // "off", "default", or a spec in its normal form

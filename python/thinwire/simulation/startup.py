@@ -10,7 +10,7 @@ from thinwire.simulation.run import Call
 # 4.5 s, natively in 3.7, and hold 18.5 MiB each, natively 3.7, with five communicators.
 HELPER_PROCESSOR_SECONDS = (4.5 - 3.7) * 2 / 512
 HELPER_MEMORY_BYTES = round((18.5 - 3.7) * 2**20)
-# docs/decisions/0002-cards.md: 20 to 400 microseconds a query.
+# Decision 0002: 20 to 400 microseconds a query.
 MOST_CARD_SECONDS = 400e-6
 
 
@@ -35,5 +35,5 @@ def start_of(call: Call, machine: Machine) -> Start:
         source = "docs/results/nccl.md: 512 processes; two messages a level of their tree"
         return Start(seconds, HELPER_MEMORY_BYTES, 0, source)
     others = call.ranks - 1
-    source = "docs/decisions/0002-cards.md: a query for each other rank, of 20 to 400 us"
+    source = "decision 0002: a query for each other rank, of 20 to 400 us"
     return Start(others * MOST_CARD_SECONDS, None, others, source)

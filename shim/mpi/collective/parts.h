@@ -28,8 +28,7 @@ constexpr int tag_of_data(int tag) { return 2 * tag; }
 constexpr int tag_of_lengths(int tag) { return 2 * tag + 1; }
 
 // Whether messages between `nodes` that are joined at such a rate are to travel in parts, if
-// answers wait; a rate of 0 is not known. docs/decisions/0067-messages-in-parts.md has what was
-// measured.
+// answers wait; a rate of 0 is not known. Decision 0067 has what was measured.
 bool pays_in_parts(double link_bytes_per_second, const std::vector<std::int32_t>& nodes);
 
 }  // namespace thinwire::mpi

@@ -1,6 +1,6 @@
 // Calls of the program's that are under way in this thread and hold something. An error handler of
 // the program's may leave a call by longjmp(), which runs no destructor: so what these hold is put
-// in order before the handler runs (docs/decisions/0084-error-handlers.md).
+// in order before the handler runs (decision 0084).
 #pragma once
 
 namespace thinwire::mpi {

@@ -76,8 +76,8 @@ struct Answer {
 };
 
 // A kind of collectives whose key has this bit is decided on together by siblings: communicators
-// whose ranks make the same calls beside each other (docs/decisions/0074-siblings.md). It is raw
-// until they know each other.
+// whose ranks make the same calls beside each other (decision 0074). It is raw until they
+// know each other.
 constexpr std::uint64_t kJoined = std::uint64_t{1} << 63;
 constexpr bool is_joined(std::uint64_t key) { return (key & kJoined) != 0; }
 

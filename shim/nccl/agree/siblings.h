@@ -1,5 +1,5 @@
 // Which communicators are siblings, and what they decide together: at rank 0 of the communicator
-// whose ranks they share out among them (docs/decisions/0074-siblings.md). Knows no sockets.
+// whose ranks they share out among them (decision 0074). Knows no sockets.
 //
 // Each rank says in which other communicators it is. Siblings are those that one split has made, or
 // those that each process has made as the same of their kind, if each rank is in one of them and

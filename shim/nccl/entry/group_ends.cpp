@@ -1,5 +1,5 @@
 // Coded calls of a group are enqueued at its outermost end, in one exchange with those that are not
-// (docs/decisions/0037-nccl-calls.md). If nothing is coded, NCCL alone keeps the group.
+// (decision 0037). If nothing is coded, NCCL alone keeps the group.
 #include <algorithm>
 #include <functional>
 #include <iterator>

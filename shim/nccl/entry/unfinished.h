@@ -1,7 +1,7 @@
 // Calls on communicators that do not block, which are enqueued by and by: what follows an exchange
 // comes after NCCL says, by ncclCommGetAsyncError(), that it has put the exchange on the streams.
 // The program asks for that anyway, as it may make no other call before; until all has been
-// enqueued it is told ncclInProgress (docs/decisions/0043-calls-that-do-not-block.md).
+// enqueued it is told ncclInProgress (decision 0043).
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // How many ranks the program's job has, as far as this process knows: as many as the launcher says,
 // or as its largest communicator has. One that has fewer has siblings: what may lose values is
-// decided on by them together (docs/decisions/0074-siblings.md).
+// decided on by them together (decision 0074).
 #pragma once
 
 #include <cstdint>
