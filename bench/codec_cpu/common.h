@@ -72,9 +72,8 @@ class Ours {
   std::uint64_t written_ = 0;
 };
 
-// The parts, each with a heading of its own. Every line is printed only after what was decoded was
+// A part with a heading of its own (zfp.cpp). Every line is printed only after what was decoded was
 // compared.
 void compare_zfp();
-void compare_lossless();
 
 }  // namespace thinwire::bench

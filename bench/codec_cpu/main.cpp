@@ -1,98 +1,155 @@
-// Codecs on one core of the CPU, beside others' libraries if those were found.
-#include <algorithm>
-#include <cmath>
+// Codecs on one core of the CPU, beside others' libraries if those were found: those of a fixed
+// rate (zfp.cpp), then the lossless ones beside zstd and fpzip, over 16 MiB (fp64 32 MiB).
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <iterator>
-#include <random>
+#include <functional>
+#include <memory>
 
 #include "common.h"
+
+#if defined(THINWIRE_BENCH_ZSTD)
+#include <zstd.h>
+#endif
+#if defined(THINWIRE_BENCH_FPZIP)
+#include <fpzip.h>
+#endif
 
 namespace thinwire::bench {
 namespace {
 
-template <typename Scalar, typename Value>
-Bytes fill(const Value& value) {
-  Bytes bytes(kValues * sizeof(Scalar));
-  for (std::size_t i = 0; i < kValues; ++i) {
-    const auto scalar = static_cast<Scalar>(value(i));
-    std::memcpy(bytes.data() + i * sizeof scalar, &scalar, sizeof scalar);
+struct Field {
+  const char* data;
+  tw_shape shape;
+  Bytes values;
+};
+
+// A peer or a codec of this library: encode returns a size.
+struct Coder {
+  std::string name;
+  std::function<std::size_t(const Bytes&)> encode;
+  std::function<void(Bytes&)> decode;
+};
+
+void print_line(const Coder& coder, const Field& field) {
+  Bytes decoded(field.values.size());
+  std::size_t size = 0;
+  Clock encode, decode;
+  for (int i = 0; i < kRepeats; ++i) {
+    encode.time([&] { size = coder.encode(field.values); });
+    decode.time([&] { coder.decode(decoded); });
   }
-  return bytes;
+  if (decoded != field.values) fail(coder.name + ": the decoded values differ");
+  const auto bytes = static_cast<double>(field.values.size());
+  std::printf("%-12s %u-D  %s  %-7s %8.3f  %8.0f  %8.0f\n", coder.name.c_str(), field.shape.rank,
+              name_of(static_cast<tw_dtype>(field.shape.dtype)), field.data,
+              bytes / static_cast<double>(size), encode.megabytes_a_second(field.values.size()),
+              decode.megabytes_a_second(field.values.size()));
+  std::fflush(stdout);
 }
 
-template <typename Value>
-Bytes fill(const tw_shape& shape, const Value& value) {
-  return shape.dtype == TW_F64 ? fill<double>(value) : fill<float>(value);
+Coder ours(const std::string& spec, const tw_shape& shape) {
+  auto coder = std::make_shared<Ours>(spec, shape);
+  return {spec,
+          [coder](const Bytes& values) {
+            coder->encode(values);
+            return coder->frame_bytes();
+          },
+          [coder](Bytes& values) { coder->decode(values); }};
+}
+
+// Whether this build has a lossless codec that takes such arrays.
+bool takes(const tw_codec_info& info, const tw_shape& shape) {
+  const bool has_dtype = (info.dtypes >> shape.dtype & 1) != 0;
+  return info.lossless != 0 && has_dtype && info.max_rank >= shape.rank;
+}
+
+#if defined(THINWIRE_BENCH_ZSTD)
+Coder zstd(const Field& field) {
+  auto stream = std::make_shared<Bytes>(ZSTD_compressBound(field.values.size()));
+  auto size = std::make_shared<std::size_t>(0);
+  return {"zstd -1",
+          [=](const Bytes& values) {
+            *size = ZSTD_compress(stream->data(), stream->size(), values.data(), values.size(), 1);
+            if (ZSTD_isError(*size) != 0) fail("zstd refused");
+            return *size;
+          },
+          [=](Bytes& values) {
+            const auto got = ZSTD_decompress(values.data(), values.size(), stream->data(), *size);
+            if (got != values.size()) fail("zstd does not decode");
+          }};
+}
+#endif
+
+#if defined(THINWIRE_BENCH_FPZIP)
+void describe(FPZ& stream, const tw_shape& shape) {
+  int extents[3] = {1, 1, 1};  // the fastest first
+  for (std::uint32_t axis = 0; axis < shape.rank; ++axis) {
+    extents[axis] = static_cast<int>(shape.extent[shape.rank - 1 - axis]);
+  }
+  stream.type = shape.dtype == TW_F64 ? FPZIP_TYPE_DOUBLE : FPZIP_TYPE_FLOAT;
+  stream.prec = 0;
+  stream.nx = extents[0];
+  stream.ny = extents[1];
+  stream.nz = extents[2];
+  stream.nf = 1;
+}
+
+Coder fpzip(const Field& field) {
+  auto stream = std::make_shared<Bytes>(2 * field.values.size());
+  const tw_shape shape = field.shape;
+  return {"fpzip",
+          [=](const Bytes& values) {
+            FPZ* const to = fpzip_write_to_buffer(stream->data(), stream->size());
+            describe(*to, shape);
+            const std::size_t size = fpzip_write(to, values.data());
+            fpzip_write_close(to);
+            if (size == 0) fail("fpzip refused");
+            return size;
+          },
+          [=](Bytes& values) {
+            FPZ* const from = fpzip_read_from_buffer(stream->data());
+            describe(*from, shape);
+            if (fpzip_read(from, values.data()) == 0) fail("fpzip does not decode");
+            fpzip_read_close(from);
+          }};
+}
+#endif
+
+void compare(const Field& field) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    require(tw_codec_describe(index, &info), "tw_codec_describe");
+    if (takes(info, field.shape)) print_line(ours(info.example, field.shape), field);
+  }
+#if defined(THINWIRE_BENCH_ZSTD)
+  print_line(zstd(field), field);
+#endif
+#if defined(THINWIRE_BENCH_FPZIP)
+  print_line(fpzip(field), field);
+#endif
+}
+
+void compare_lossless() {
+  std::printf("Lossless codecs\n");
+#if !defined(THINWIRE_BENCH_ZSTD)
+  std::printf("zstd: skipped, libzstd was not found when this was built\n");
+#endif
+#if !defined(THINWIRE_BENCH_FPZIP)
+  std::printf("fpzip: skipped, libfpzip was not found when this was built\n");
+#endif
+  std::printf("\n%-12s %3s  %3s  %-7s %8s  %8s  %8s\n", "", "", "", "data", "ratio", "encode",
+              "decode");
+  for (const tw_dtype dtype : {TW_F32, TW_F64}) {
+    for (const std::uint32_t rank : {1u, 3u}) {
+      const tw_shape shape = make_shape(dtype, rank);
+      compare({"waves", shape, waves(shape, 1e-4)});
+    }
+    const tw_shape line = make_shape(dtype, 1);
+    compare({"random", line, normal_noise(line)});
+  }
 }
 
 }  // namespace
-
-void fail(const std::string& what) {
-  std::fprintf(stderr, "codec_cpu: %s\n", what.c_str());
-  std::exit(1);
-}
-
-void require(tw_status status, const char* call) {
-  if (status != TW_OK) fail(std::string(call) + ": " + tw_last_error());
-}
-
-tw_shape make_shape(tw_dtype dtype, std::uint32_t rank) {
-  tw_shape shape{};
-  shape.dtype = static_cast<std::uint32_t>(dtype);
-  shape.rank = rank;
-  const std::uint64_t extents[3][3] = {{kValues}, {2048, 2048}, {128, 128, 256}};
-  std::copy(std::begin(extents[rank - 1]), std::end(extents[rank - 1]), shape.extent);
-  return shape;
-}
-
-Bytes waves(const tw_shape& shape, double noise) {
-  std::mt19937 random(2);
-  std::normal_distribution<double> normal;
-  const std::uint64_t nx = shape.extent[shape.rank - 1];
-  const std::uint64_t ny = shape.rank > 1 ? shape.extent[shape.rank - 2] : 1;
-  return fill(shape, [&](std::size_t i) {
-    const auto x = static_cast<double>(i % nx);
-    const auto y = static_cast<double>(i / nx % ny);
-    const auto z = static_cast<double>(i / nx / ny);
-    const double wave =
-        std::sin(x * 0.01 + y * 0.013 + z * 0.02) + 0.3 * std::sin(x * 0.00137 - y * 0.04);
-    return noise == 0 ? wave : wave + noise * normal(random);
-  });
-}
-
-Bytes normal_noise(const tw_shape& shape) {
-  std::mt19937 random(1);
-  std::normal_distribution<double> normal;
-  return fill(shape, [&](std::size_t) { return normal(random); });
-}
-
-Ours::Ours(const std::string& spec, const tw_shape& shape) : shape_(shape) {
-  require(tw_codec_create(spec.c_str(), &codec_), "tw_codec_create");
-  options_.size = sizeof options_;
-  options_.flags = TW_MESSAGE_NO_CHECKSUM;
-  std::uint64_t bound = 0;
-  require(tw_message_bound(codec_, &shape_, &bound), "tw_message_bound");
-  frame_.resize(bound);
-}
-
-void Ours::encode(const Bytes& values) {
-  require(tw_message_encode(codec_, &shape_, values.data(), frame_.data(), frame_.size(), &options_,
-                            &written_),
-          "tw_message_encode");
-}
-
-void Ours::decode(Bytes& values) const {
-  require(
-      tw_message_decode(frame_.data(), written_, values.data(), values.size(), &options_, nullptr),
-      "tw_message_decode");
-}
-
-bool Ours::ends_with(const Bytes& stream, std::size_t size) const {
-  return written_ > size && std::memcmp(frame_.data() + written_ - size, stream.data(), size) == 0;
-}
-
 }  // namespace thinwire::bench
 
 int main() {

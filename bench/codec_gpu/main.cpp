@@ -12,7 +12,6 @@
 
 #include "measure.h"
 #include "values.h"
-#include "verify.h"
 
 namespace thinwire::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "verify.h"
+#include "measure.h"
 
 #include <algorithm>
 #include <cmath>

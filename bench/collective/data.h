@@ -1,4 +1,4 @@
-// The values of a file, and what every rank's buffers hold of them.
+// The values of a file, what every rank's buffers hold of them, and whether a collective left that.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,15 @@
 #include "thinwire/thinwire.h"
 
 namespace thinwire::bench {
+
+// The value at `at`, of any float dtype at any alignment.
+double number_at(tw_dtype dtype, const char* at);
+
+// Writes a number, rounded to the dtype, ties to even.
+void put_number(tw_dtype dtype, double number, char* at);
+
+// The distance from 1 to the next number of the dtype.
+double epsilon_of(tw_dtype dtype);
 
 // Data that each operation moves.
 
@@ -75,6 +84,46 @@ class Data {
   tw_dtype dtype_;
   std::vector<char> bytes_;
   std::int64_t count_ = 0;
+};
+
+// The difference that is allowed: none, if `lossless`; up to `bound`, if that is stated; any finite
+// value for a finite one otherwise. Sums differ by rounding besides.
+struct Tolerance {
+  bool lossless = true;
+  double bound = 0;
+};
+
+struct Judgement {
+  std::int64_t wrong = 0;  // elements
+  double max_error = 0;    // of finite values
+  // Sums of squares of what is expected and of the errors, over finite values that differ.
+  double energy = 0, error_energy = 0;
+  std::uint64_t hash = 0;  // of all bits
+};
+
+std::uint64_t hash_of(std::span<const char> bytes);
+
+// Judges what one operation at one size left in this rank's receive buffer.
+class Check {
+ public:
+  Check(const Data& data, tw_operation operation, tw_dtype dtype, const Group& group,
+        std::int64_t count);
+  // Checks data movement that leaves these bytes.
+  Check(std::vector<char> expected, tw_dtype dtype);
+
+  Judgement judge(std::span<const char> received, const Tolerance& tolerance) const;
+
+ private:
+  void judge_value(double expected, double value, double allowed, Judgement* judgement) const;
+  void judge_moved(std::span<const char> received, const Tolerance& tolerance,
+                   Judgement* judgement) const;
+  void judge_sums(std::span<const char> received, const Tolerance& tolerance,
+                  Judgement* judgement) const;
+
+  tw_dtype dtype_;
+  int ranks_;
+  std::vector<char> moved_;      // expected of data movement
+  std::vector<Data::Sum> sums_;  // expected of a reduction
 };
 
 }  // namespace thinwire::bench

@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "collective/check.h"
-#include "collective/communicator.h"
+#include "collective/calls.h"
+#include "collective/data.h"
 #include "collective/measure.h"
-#include "collective/native.h"
 #include "collective/options.h"
 #include "command_line.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "collective/native.h"
+#include "collective/calls.h"
 
 namespace thinwire::bench {
 namespace {

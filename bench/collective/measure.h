@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collective/check.h"
-#include "collective/communicator.h"
-#include "collective/native.h"
+#include "collective/calls.h"
+#include "collective/data.h"
 #include "collective/options.h"
 
 namespace thinwire::bench {

@@ -1,4 +1,4 @@
-#include "collective/numbers.h"
+#include "collective/data.h"
 
 #include <algorithm>
 #include <bit>

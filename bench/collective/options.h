@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "p2p_memory.h"
+#include "p2p/buffers.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::bench {

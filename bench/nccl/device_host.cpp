@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "collective/data.h"
-#include "collective/numbers.h"
 #include "nccl/device.h"
 
 namespace thinwire::bench::nccl {

@@ -2,12 +2,84 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "nccl/turns.h"
+#include "collective/data.h"
+#include "nccl/device.h"
+#include "nccl/library.h"
+#include "nccl/meeting.h"
+#include "nccl/options.h"
+#include "nccl/per_hop.h"
 
 namespace thinwire::bench::nccl {
+
+// The means of a rank of the job.
+struct Job {
+  const Options& options;
+  const Place& place;
+  Meeting& meeting;
+  const Library& library;
+  Device& device;
+  const Data& data;
+};
+
+// Seconds of this rank, a call.
+struct Taken {
+  double whole = 0;  // until the result is there
+  double host = 0;   // until the calls have returned
+};
+
+// One operation at one size on a communicator of its own: its buffers, each way to do it, and
+// whether the result is right.
+class Turns {
+ public:
+  // Collective, as the rest. Throws std::runtime_error, here and where a call fails; the process
+  // ends with it.
+  Turns(const Job& job, Operation operation, std::int64_t bytes);
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  ~Turns();
+
+  // Options::calls of them, after a filler on every link in both directions, from a barrier on.
+  Taken run(Way way);
+  // Judges what the last run left; the same bits as before are not looked at twice.
+  Judgement judge(Way way);
+  // Whether this rank is one of those that must end with the same values.
+  bool gets_shared() const;
+
+  // A call of this way alone, done on return.
+  void warm_up(Way way);
+  // Small calls that count with those of this way where the library numbers calls.
+  void count_on(Way way);
+
+  // Counts of this way's calls by the preload library.
+  Counts counts(Way way) const;
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  void enqueue(Way way);
+  void enqueue(const Calls& calls);
+  End end() const { return {group_, comm_, job_.device.stream()}; }
+  Tolerance tolerance(Way way) const;
+  std::size_t width() const { return static_cast<std::size_t>(size_of(job_.options.dtype)); }
+
+  const Job& job_;
+  Operation operation_;
+  std::int64_t count_;  // of the array, or of one rank's block
+  Group group_;
+  ncclComm_t comm_;
+  std::vector<char> sent_;
+  std::unique_ptr<Check> check_;
+  std::unique_ptr<Buffer> send_, receive_, filler_[2], small_[2];
+  std::unique_ptr<PerHop> per_hop_;
+  double range_ = 0;  // of what ranks contribute to a sum: all of theirs together
+  std::vector<char> received_;
+  std::optional<Judgement> judged_[3];  // the last of each way
+};
 
 // Results of the turns of one way, of all ranks together and the same on each of them.
 struct Outcome {

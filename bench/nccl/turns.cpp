@@ -1,4 +1,4 @@
-#include "nccl/turns.h"
+#include "nccl/measure.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "collective/numbers.h"
+#include "collective/data.h"
 
 namespace thinwire::bench::nccl {
 namespace {

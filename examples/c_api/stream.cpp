@@ -4,7 +4,7 @@
 //
 // Blocks travel in slots of a size that all ranks know beforehand. The last rank's values do not
 // get smaller, so its blocks fit no slot: they are spilled, and come by way of mailboxes, which a
-// thread of the program serves (stream_mailboxes.h).
+// thread of the program serves (Carrier).
 #include <thinwire/thinwire.h>
 
 #include <array>
@@ -19,7 +19,6 @@
 #include <random>
 #include <vector>
 
-#include "stream_mailboxes.h"
 #include "stream_transport.h"
 
 namespace {

@@ -1,10 +1,14 @@
+// A GPU's products, by cuBLAS.
+#include "product.h"
+
+#ifdef CANNON_CUBLAS
+
 #include <cublas_v2.h>
 
 #include <stdexcept>
 #include <string>
 
 #include "examples/common/memory.h"
-#include "multiplier.h"
 
 namespace cannon {
 namespace {
@@ -63,3 +67,21 @@ template std::unique_ptr<Multiplier<float>> make_gpu_multiplier(int);
 template std::unique_ptr<Multiplier<double>> make_gpu_multiplier(int);
 
 }  // namespace cannon
+
+#else
+
+#include <stdexcept>
+
+namespace cannon {
+
+template <typename Real>
+std::unique_ptr<Multiplier<Real>> make_gpu_multiplier(int) {
+  throw std::runtime_error("this build cannot multiply on GPUs: it was made without cuBLAS");
+}
+
+template std::unique_ptr<Multiplier<float>> make_gpu_multiplier(int);
+template std::unique_ptr<Multiplier<double>> make_gpu_multiplier(int);
+
+}  // namespace cannon
+
+#endif

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "examples/common/command_line.h"
-#include "examples/common/device.h"
 #include "examples/common/program.h"
 #include "examples/common/report.h"
 #include "exchange.h"
 #include "matrix.h"
-#include "multiplier.h"
 #include "product.h"
 
 namespace cannon {

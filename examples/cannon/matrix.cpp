@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "examples/common/float_file.h"
-#include "examples/common/random.h"
+#include "examples/common/values.h"
 
 namespace cannon {
 namespace {

@@ -33,7 +33,7 @@ std::unique_ptr<Matrix<Real>> make_kernel_matrix(Factor factor, int size, double
 template <typename Real>
 std::unique_ptr<Matrix<Real>> make_random_matrix(Factor factor, int size);
 
-// The values of a file (examples/common/float_file.h), row after row, repeated until the matrix is
+// The values of a file (examples/common/values.h), row after row, repeated until the matrix is
 // full; the right factor starts in the middle of them. Errors as there.
 template <typename Real>
 std::unique_ptr<Matrix<Real>> make_file_matrix(Factor factor, int size, const std::string& path);

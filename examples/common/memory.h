@@ -1,5 +1,5 @@
 // Memory of the host and of the GPU that frees itself, and copies between the two. A build without
-// CUDA has no_gpu_memory.cpp in the place of gpu_memory.cpp, and host memory alone.
+// CUDA has host memory alone.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The frame of an MPI program.
+// The frame of an MPI program: its start and end, its options, the agreement of its ranks, its
+// device.
 #pragma once
 
 #include <mpi.h>
@@ -50,5 +51,24 @@ bool all_same(MPI_Comm comm, std::uint64_t value);
 
 // 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t value);
+
+enum class Device { kCpu, kGpu, kAuto };  // auto: GPUs if every rank has one
+
+// The place where a program computes, and how what lies in GPU memory becomes a message.
+struct DeviceOptions {
+  Device device = Device::kCpu;
+  bool staging = false;  // with GPUs: MPI gets host memory, copied by hand
+};
+
+// --device and --staging.
+void add_device_options(CommandLine* line, DeviceOptions* options);
+
+// Checks what the table of options cannot hold. On failure `error` holds a sentence for the user.
+bool check_device_options(const DeviceOptions& options, std::string* error);
+
+// Whether the ranks compute on GPUs: all of them or none; of a host's ranks each then has taken the
+// next GPU. False, after a sentence for the user, if GPUs are asked for and a rank has none.
+// Collective over `comm`.
+bool choose_device(MPI_Comm comm, const char* program, Device device, bool* on_gpu);
 
 }  // namespace examples

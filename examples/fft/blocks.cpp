@@ -1,4 +1,4 @@
-#include "blocks.h"
+#include "serial.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,5 +40,12 @@ void scale_into(const Slabs& slabs, bool on_gpu, const Value* from, Value* to) {
   const float factor = 1.0F / static_cast<float>(slabs.cube());
   for (std::size_t i = 0; i < slabs.values(); ++i) to[i] = from[i] * factor;
 }
+
+#ifndef EXAMPLES_CUDA
+// Nobody gets this far without a GPU.
+void gpu_cut_planes(const Slabs&, const Value*, Value*) {}
+void gpu_join_planes(const Slabs&, const Value*, Value*) {}
+void gpu_scale_into(const Slabs&, const Value*, Value*) {}
+#endif
 
 }  // namespace fft

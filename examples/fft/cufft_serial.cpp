@@ -1,9 +1,12 @@
+// A GPU's transforms, by cuFFT.
+#include "serial.h"
+
+#ifdef FFT_CUFFT
+
 #include <cufft.h>
 
 #include <stdexcept>
 #include <string>
-
-#include "serial.h"
 
 namespace fft {
 namespace {
@@ -59,3 +62,17 @@ std::unique_ptr<Serial> make_gpu_serial(const Slabs& slabs) {
 }
 
 }  // namespace fft
+
+#else
+
+#include <stdexcept>
+
+namespace fft {
+
+std::unique_ptr<Serial> make_gpu_serial(const Slabs&) {
+  throw std::runtime_error("this build cannot transform on GPUs: it was made without cuFFT");
+}
+
+}  // namespace fft
+
+#endif

@@ -1,7 +1,7 @@
 #include <cstddef>
 
-#include "blocks.h"
 #include "examples/common/cuda_error.h"
+#include "serial.h"
 
 namespace fft {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "examples/common/command_line.h"
-#include "examples/common/device.h"
 #include "examples/common/program.h"
 #include "examples/common/report.h"
 #include "modes.h"

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "examples/common/program.h"
-#include "examples/common/random.h"
+#include "examples/common/values.h"
 
 namespace fft {
 namespace {

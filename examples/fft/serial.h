@@ -42,12 +42,25 @@ class Serial {
 
 std::unique_ptr<Serial> make_cpu_serial(const Slabs& slabs);
 
-// By cuFFT, whose errors and CUDA's end in std::runtime_error. A build without has no_cufft.cpp in
-// its place, and returns nullptr.
+// By cuFFT, whose errors and CUDA's end in std::runtime_error; so ends a build
+// without.
 std::unique_ptr<Serial> make_gpu_serial(const Slabs& slabs);
 
 // Whether the CPU's takes other sizes than powers of two; what it is called.
 bool cpu_takes_any_size();
 const char* cpu_name();
+
+// Values moved between planes and the blocks of an Alltoall, and scaled, on the CPU or on a GPU:
+// from planes, [depth][size][size], to a block for each rank, [ranks][depth][depth][size].
+void cut_planes(const Slabs& slabs, bool on_gpu, const Value* planes, Value* blocks);
+void join_planes(const Slabs& slabs, bool on_gpu, const Value* blocks, Value* planes);
+
+// to = from / size^3.
+void scale_into(const Slabs& slabs, bool on_gpu, const Value* from, Value* to);
+
+// A GPU's. In a build without CUDA nobody calls them, and they do nothing.
+void gpu_cut_planes(const Slabs& slabs, const Value* planes, Value* blocks);
+void gpu_join_planes(const Slabs& slabs, const Value* blocks, Value* planes);
+void gpu_scale_into(const Slabs& slabs, const Value* from, Value* to);
 
 }  // namespace fft

@@ -1,6 +1,6 @@
 #include "transform.h"
 
-#include "blocks.h"
+#include "serial.h"
 
 namespace fft {
 namespace {

@@ -192,4 +192,9 @@ std::unique_ptr<Solver> make_cpu_solver(const Setup& setup) {
   return std::make_unique<CpuSolver>(setup);
 }
 
+#ifndef EXAMPLES_CUDA
+// Nobody gets this far without a GPU.
+std::unique_ptr<Solver> make_gpu_solver(const Setup&) { return nullptr; }
+#endif
+
 }  // namespace seismic

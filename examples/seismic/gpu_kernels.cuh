@@ -7,8 +7,7 @@
 #include "formulas.h"
 #include "medium.h"
 #include "part.h"
-#include "receivers.h"
-#include "source.h"
+#include "survey.h"
 
 namespace seismic {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/common/float_file.h"
 #include "examples/common/program.h"
 #include "examples/common/report.h"
+#include "examples/common/values.h"
 #include "options.h"
 #include "simulation.h"
 

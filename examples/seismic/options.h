@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "examples/common/command_line.h"
-#include "examples/common/device.h"
+#include "examples/common/program.h"
 #include "medium.h"
 #include "part.h"
-#include "source.h"
+#include "survey.h"
 
 namespace seismic {
 

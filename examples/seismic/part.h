@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "examples/common/random.h"
+#include "examples/common/values.h"
 #include "formulas.h"
 
 namespace seismic {

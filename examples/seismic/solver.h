@@ -7,8 +7,7 @@
 
 #include "medium.h"
 #include "part.h"
-#include "receivers.h"
-#include "source.h"
+#include "survey.h"
 
 namespace seismic {
 
@@ -61,8 +60,8 @@ class Solver {
 
 std::unique_ptr<Solver> make_cpu_solver(const Setup& setup);
 
-// On the GPU that examples::choose_gpu() has chosen. Errors of CUDA end in std::runtime_error. A
-// build without CUDA has no_gpu.cpp in its place.
+// On the GPU that examples::choose_gpu() has chosen. Errors of CUDA end in std::runtime_error. In
+// a build without CUDA nobody calls it.
 std::unique_ptr<Solver> make_gpu_solver(const Setup& setup);
 
 }  // namespace seismic

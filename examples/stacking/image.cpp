@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "examples/common/float_file.h"
-#include "examples/common/random.h"
+#include "examples/common/values.h"
 
 namespace stacking {
 namespace {
@@ -102,6 +101,12 @@ float noise_at(std::uint64_t stream, std::uint64_t index) {
 }
 
 }  // namespace
+
+std::size_t values_of(const Options& options) {
+  std::size_t product = 1;
+  for (const std::size_t extent : options.shape) product *= extent;
+  return product;
+}
 
 Images::Images(const Options& options, int ranks)
     : section_(options.image.empty() ? make_section(options.shape)

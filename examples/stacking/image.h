@@ -1,13 +1,27 @@
-// The images that are stacked: of one section, each rank has seen a part, and with noise.
+// The images that are stacked: of one section, each rank has seen a part, and with noise. The
+// options of the program say which.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "options.h"
+#include "examples/common/program.h"
 
 namespace stacking {
+
+struct Options {
+  std::string image;                             // a file of raw fp32; "" makes a section up
+  std::vector<std::size_t> shape{64, 256, 256};  // slowest first
+  double noise = 1e-3;                           // standard deviation, as a share of the range
+  double aperture = 1;  // share of the slowest axis that each rank's image covers
+  int repeat = 10;      // stacks computed and timed, one after the other
+  bool json = false;
+  examples::DeviceOptions device;
+};
+
+// Values of an image.
+std::size_t values_of(const Options& options);
 
 // A seismic section out of nothing: reflecting layers under the ground.
 

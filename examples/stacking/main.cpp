@@ -5,17 +5,42 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "examples/common/command_line.h"
 #include "examples/common/program.h"
 #include "examples/common/report.h"
 #include "image.h"
-#include "options.h"
 #include "stack.h"
 
 namespace stacking {
 namespace {
+
+// The options as a table that writes to `options`.
+examples::CommandLine command_line(Options* options) {
+  examples::CommandLine line;
+  line.text("--image", "FILE", &options->image);
+  line.shape("--shape", &options->shape);
+  line.number("--noise", 0, &options->noise);
+  line.number("--aperture", 0, &options->aperture);
+  line.integer("--repeat", 1, 1 << 20, &options->repeat);
+  line.flag("--json", &options->json);
+  examples::add_device_options(&line, &options->device);
+  return line;
+}
+
+// Checks what the table cannot hold. On failure `error` holds a sentence for the user.
+bool check(const Options& options, std::string* error) {
+  // MPI counts in int.
+  if (values_of(options) > std::numeric_limits<int>::max()) {
+    *error = "--shape must have fewer than 2^31 values";
+  } else if (options.aperture == 0 || options.aperture > 1) {
+    *error = "--aperture must lie above 0 and not above 1";
+  }
+  return error->empty() && check_device_options(options.device, error);
+}
 
 struct Outcome {
   std::vector<double> seconds;  // of each stack, the slowest rank's, in rising order

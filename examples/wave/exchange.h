@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "slab.h"
+#include "medium.h"
 
 namespace wave {
 

@@ -6,7 +6,6 @@
 #include "examples/common/memory.h"
 #include "medium.h"
 #include "solver.h"
-#include "stencil.h"
 
 namespace wave {
 namespace {

@@ -10,13 +10,10 @@
 #include <vector>
 
 #include "examples/common/command_line.h"
-#include "examples/common/device.h"
 #include "examples/common/program.h"
 #include "exchange.h"
 #include "medium.h"
-#include "slab.h"
 #include "solver.h"
-#include "stencil.h"
 
 namespace wave {
 

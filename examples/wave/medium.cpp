@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "stencil.h"
+#include "solver.h"
 
 namespace wave {
 namespace {

@@ -1,12 +1,40 @@
-// The medium of the waves: velocities, the time step that they allow, and the absorbing rim.
+// The grid, in slabs of ranks, and the medium of the waves: velocities, the time step that they
+// allow, and the absorbing rim.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "slab.h"
-
 namespace wave {
+
+inline constexpr int kRadius = 4;  // planes that a point's update reaches to either side
+
+// The planes of the grid that a rank owns, along z, the slowest axis.
+struct Slab {
+  int rank = 0;
+  int ranks = 1;
+  int nx = 0;
+  int ny = 0;
+  int nz = 0;     // of the whole grid
+  int first = 0;  // global index of the first owned plane
+  int depth = 0;  // owned planes
+
+  std::size_t plane() const { return static_cast<std::size_t>(nx) * ny; }
+  std::size_t owned() const { return plane() * depth; }
+  // With kRadius halo planes on either side.
+  std::size_t padded() const { return owned() + 2 * kRadius * plane(); }
+  bool owns(int z) const { return z >= first && z < first + depth; }
+};
+
+// The first nz % ranks slabs are one plane deeper than the others.
+inline Slab make_slab(int nx, int ny, int nz, int rank, int ranks) {
+  const int base = nz / ranks;
+  const int extra = nz % ranks;
+  Slab slab{.rank = rank, .ranks = ranks, .nx = nx, .ny = ny, .nz = nz};
+  slab.first = rank * base + (rank < extra ? rank : extra);
+  slab.depth = base + (rank < extra ? 1 : 0);
+  return slab;
+}
 
 inline constexpr double kSpacing = 10.0;  // grid spacing in metres, the same on every axis
 

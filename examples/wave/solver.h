@@ -1,11 +1,14 @@
-// One rank's part of the wavefield, and the steps in time, on the CPU or on a GPU.
+// One rank's part of the wavefield, and the steps in time, on the CPU or on a GPU: u_tt = v^2
+// laplacian(u), 2nd order in time, 8th order in space.
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "medium.h"
-#include "slab.h"
 
 namespace wave {
 
@@ -36,9 +39,66 @@ class Solver {
 
 std::unique_ptr<Solver> make_cpu_solver(const Slab& slab, const Shots& shots);
 
-// The GPU side of the program. A build without CUDA has no_gpu.cpp in its place.
-
 // On the GPU that examples::choose_gpu() has chosen. Errors of CUDA end in std::runtime_error.
+// In a build without CUDA nobody calls it.
 std::unique_ptr<Solver> make_gpu_solver(const Slab& slab, const Shots& shots);
+
+// Central 8th-order weights of the second derivative, in units of 1 / spacing^2.
+inline constexpr std::array<double, kRadius + 1> kLaplacian = {-205.0 / 72.0, 8.0 / 5.0, -1.0 / 5.0,
+                                                               8.0 / 315.0, -1.0 / 560.0};
+
+struct Coefficients {
+  std::vector<float> courant_squared;  // of the owned points
+  std::vector<float> damping_x;
+  std::vector<float> damping_y;
+  std::vector<float> damping_z;  // of the whole axis
+};
+
+Coefficients make_coefficients(const Slab& slab);
+
+// Overwrites the owned points of `previous` (step n-1) with step n+1, from `current` (step n). Both
+// hold the owned planes with kRadius halo planes on either side. The outermost kRadius points of
+// the grid stay zero. Results do not depend on how the grid is cut into slabs.
+void advance(const Slab& slab, const Coefficients& coefficients, const float* current,
+             float* previous);
+
+}  // namespace wave
+
+// The arithmetic of one grid point, in the same order on the CPU and on a GPU: compiled without
+// fused multiply-add, both give the same bits.
+
+#ifdef __CUDACC__
+#define WAVE_HOST_DEVICE __host__ __device__
+#else
+#define WAVE_HOST_DEVICE
+#endif
+
+namespace wave {
+
+inline constexpr float kC0 = static_cast<float>(3.0 * kLaplacian[0]);
+inline constexpr float kC1 = static_cast<float>(kLaplacian[1]);
+inline constexpr float kC2 = static_cast<float>(kLaplacian[2]);
+inline constexpr float kC3 = static_cast<float>(kLaplacian[3]);
+inline constexpr float kC4 = static_cast<float>(kLaplacian[4]);
+
+// Ahead of a wave front values fall to subnormals, which slow the arithmetic down many times over.
+// What lies this far below any signal is set to zero instead.
+inline constexpr float kSilence = 1e-30F;
+
+// The six neighbours at distance k along the axes.
+WAVE_HOST_DEVICE inline float ring(const float* u, std::ptrdiff_t row, std::ptrdiff_t plane,
+                                   std::ptrdiff_t k) {
+  return (u[-k] + u[k]) + (u[-k * row] + u[k * row]) + (u[-k * plane] + u[k * plane]);
+}
+
+// The point's value at step n+1. `u` points to it at step n, in a field whose rows and planes lie
+// `row` and `plane` values apart; `previous` is its value at step n-1, `factor` its damping.
+WAVE_HOST_DEVICE inline float next_value(const float* u, std::ptrdiff_t row, std::ptrdiff_t plane,
+                                         float previous, float courant_squared, float factor) {
+  const float laplacian = kC0 * *u + kC1 * ring(u, row, plane, 1) + kC2 * ring(u, row, plane, 2) +
+                          kC3 * ring(u, row, plane, 3) + kC4 * ring(u, row, plane, 4);
+  const float next = factor * (2.0F * *u - factor * previous + courant_squared * laplacian);
+  return std::fabs(next) < kSilence ? 0.0F : next;
+}
 
 }  // namespace wave

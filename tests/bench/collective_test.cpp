@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collective/check.h"
-#include "collective/numbers.h"
+#include "collective/data.h"
 
 namespace thinwire::bench {
 namespace {

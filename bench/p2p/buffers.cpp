@@ -1,13 +1,35 @@
-#include "p2p_memory.h"
+#include "p2p/buffers.h"
 
+#ifdef THINWIRE_CUDA
 #include <cuda_runtime_api.h>
+#endif
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace thinwire::bench {
 namespace {
 
+class HostBuffer : public Buffer {
+ public:
+  explicit HostBuffer(std::size_t count) : values_(count) {}
+
+  float* message() override { return values_.data(); }
+  void write(std::span<const float> values) override {
+    std::copy(values.begin(), values.end(), values_.begin());
+  }
+  void read(std::span<float> values) override {
+    std::copy_n(values_.begin(), values.size(), values.begin());
+  }
+  void clear() override { std::memset(values_.data(), 0xff, values_.size() * sizeof(float)); }
+
+ private:
+  std::vector<float> values_;
+};
+
+#ifdef THINWIRE_CUDA
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
@@ -72,18 +94,22 @@ class StagedBuffer : public DeviceBuffer {
   cudaStream_t stream_ = nullptr;
   float* pinned_ = nullptr;
 };
+#endif
 
 }  // namespace
 
-std::unique_ptr<Buffer> make_device_buffer(std::size_t count) {
-  return std::make_unique<DeviceBuffer>(count);
+std::unique_ptr<Buffer> make_buffer(Memory memory, std::size_t count) {
+#ifdef THINWIRE_CUDA
+  if (memory == Memory::kDevice) return std::make_unique<DeviceBuffer>(count);
+  if (memory == Memory::kStaged) return std::make_unique<StagedBuffer>(count);
+#else
+  (void)memory;
+#endif
+  return std::make_unique<HostBuffer>(count);
 }
 
-std::unique_ptr<Buffer> make_staged_buffer(std::size_t count) {
-  return std::make_unique<StagedBuffer>(count);
-}
-
-bool set_gpu(int local_rank, Gpu* gpu, std::string* error) {
+#ifdef THINWIRE_CUDA
+bool choose_gpu(int local_rank, Gpu* gpu, std::string* error) {
   int count = 0;
   cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count == 0) status = cudaErrorNoDevice;
@@ -99,5 +125,11 @@ bool set_gpu(int local_rank, Gpu* gpu, std::string* error) {
   *gpu = {properties.name, bus};
   return true;
 }
+#else
+bool choose_gpu(int, Gpu*, std::string* error) {
+  *error = "this build has no GPU side: it was made without nvcc";
+  return false;
+}
+#endif
 
 }  // namespace thinwire::bench

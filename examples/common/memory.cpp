@@ -1,9 +1,13 @@
+// Memory of both places; in a build without CUDA the host's alone.
+#include "examples/common/memory.h"
+
+#ifdef EXAMPLES_CUDA
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "examples/common/cuda_error.h"
-#include "examples/common/memory.h"
 
 namespace examples {
 namespace {
@@ -65,3 +69,42 @@ void wait_for_gpu() {
 }
 
 }  // namespace examples
+
+#else
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace examples {
+namespace {
+
+constexpr const char* kNoGpu = "this build has no GPU side: it was made without nvcc";
+
+}  // namespace
+
+bool choose_gpu(int, std::string* error) {
+  *error = kNoGpu;
+  return false;
+}
+
+void* allocate(Place place, std::size_t bytes) {
+  if (place != Place::kHost) throw std::runtime_error(kNoGpu);
+  if (bytes == 0) return nullptr;
+  void* memory = std::calloc(bytes, 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void release(Place, void* memory) noexcept { std::free(memory); }
+
+void copy_bytes(void* target, const void* source, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(target, source, bytes);
+}
+
+void wait_for_gpu() {}
+
+}  // namespace examples
+
+#endif

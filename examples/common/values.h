@@ -1,8 +1,11 @@
-// Random numbers as a pure function of where they are wanted: every rank can compute any of them,
-// and they do not depend on how the work is shared out.
+// Sources of a program's values. Random numbers are a pure function of where they are wanted:
+// every rank can compute any of them, and they do not depend on how the work is shared out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace examples {
 
@@ -23,5 +26,11 @@ constexpr std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
 constexpr double random_number(std::uint64_t stream, std::uint64_t index) {
   return static_cast<double>(random_bits(stream, index) >> 11) * 0x1p-53;
 }
+
+// The first values of a file without a header, in the machine's byte order, `most` at the most.
+// Errors, an empty file, a length that is not one of whole values, and NaN or infinity end in
+// std::runtime_error with a sentence for the user. Real is float or double.
+template <typename Real>
+std::vector<Real> read_floats(const std::string& path, std::size_t most);
 
 }  // namespace examples

@@ -1,4 +1,4 @@
-#include "p2p_exchange.h"
+#include "p2p/exchange.h"
 
 #include <algorithm>
 #include <cmath>

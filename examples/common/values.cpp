@@ -1,4 +1,4 @@
-#include "examples/common/float_file.h"
+#include "examples/common/values.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "p2p_memory.h"
+#include "p2p/buffers.h"
 
 namespace thinwire::bench {
 

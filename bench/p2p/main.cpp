@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "p2p_exchange.h"
-#include "p2p_memory.h"
-#include "p2p_options.h"
+#include "p2p/buffers.h"
+#include "p2p/exchange.h"
+#include "p2p/options.h"
 
 namespace thinwire::bench {
 namespace {

@@ -1,4 +1,4 @@
-// Memory of the messages of p2p.
+// Memory of the messages of p2p and of the buffers of collective, on the host or on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,5 @@ struct Gpu {
 // Makes GPU `local_rank` modulo their number this process's own. False and a sentence in `error`
 // where there is none.
 bool choose_gpu(int local_rank, Gpu* gpu, std::string* error);
-
-// The GPU side of p2p's memory; only in builds with CUDA.
-
-std::unique_ptr<Buffer> make_device_buffer(std::size_t count);
-std::unique_ptr<Buffer> make_staged_buffer(std::size_t count);
-
-bool set_gpu(int local_rank, Gpu* gpu, std::string* error);
 
 }  // namespace thinwire::bench

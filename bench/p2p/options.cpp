@@ -1,4 +1,4 @@
-#include "p2p_options.h"
+#include "p2p/options.h"
 
 #include <algorithm>
 #include <climits>

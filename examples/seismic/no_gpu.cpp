@@ -1,9 +1,0 @@
-// In the place of gpu_solver.cu, in a build without CUDA.
-#include "solver.h"
-
-namespace seismic {
-
-// Nobody gets this far without a GPU.
-std::unique_ptr<Solver> make_gpu_solver(const Setup&) { return nullptr; }
-
-}  // namespace seismic
