@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "marks.h"
-#include "step.h"
 
 namespace legality {
 namespace {

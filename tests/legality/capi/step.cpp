@@ -1,4 +1,4 @@
-#include "step.h"
+#include "program.h"
 
 #include <cmath>
 #include <cstring>
