@@ -12,7 +12,7 @@
 
 #include "exchange.h"
 #include "native/nccl_abi.h"
-#include "own_sums.h"
+#include "reduce.h"
 
 struct ncclComm {
   int rank = 0;

@@ -1,12 +1,26 @@
 // Messages between the ranks of a communicator, sent and received side by side until all are done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "segment.h"
 
 namespace fake_nccl {
+
+// The calls' kinds.
+enum : std::uint32_t {
+  kAllReduce,
+  kReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kMessage,
+  kAlltoAll,
+  kGather,
+  kScatter
+};
 
 // The call that a rank believes it makes together with the other. Ranks that differ have called
 // NCCL in different orders.
@@ -75,5 +89,14 @@ class Exchange {
   bool mismatch_ = false;
   std::size_t bytes_out_ = 0;
 };
+
+// Positions in buffers.
+inline std::byte* at(void* buffer, std::size_t offset) {
+  return static_cast<std::byte*>(buffer) + offset;
+}
+
+inline const std::byte* at(const void* buffer, std::size_t offset) {
+  return static_cast<const std::byte*>(buffer) + offset;
+}
 
 }  // namespace fake_nccl

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <vector>
 
-#include "calls.h"
 #include "device_memory.h"
 #include "entry.h"
+#include "exchange.h"
 #include "group.h"
 #include "reduce.h"
 
