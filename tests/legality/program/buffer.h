@@ -1,15 +1,30 @@
-// A program's buffer, with what must be in every byte of it: data, gaps, and what lies around.
+// Values that sender and receiver can both name, and a program's buffer, with what must be in every
+// byte of it: data, gaps, and what lies around.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "content.h"
 #include "run.h"
 #include "types.h"
 
 namespace legality {
+
+enum class Kind { kSmooth, kRandom, kWhole, kSpecial, kConstant, kSmall };
+
+struct Content {
+  Kind kind = Kind::kSmooth;
+  std::uint64_t key = 0;
+};
+
+Content draw_content(Random& random);
+
+// The bytes of one element.
+void write_value(const Content& content, int element, Base base, void* to);
+
+// A value of kSmall: a whole number other than zero. Sums over ranks are exact in any order.
+int small_value(const Content& content, int element);
 
 struct Piece {
   std::shared_ptr<Type> type;

@@ -1,4 +1,4 @@
-#include "communicators.h"
+#include "program.h"
 
 namespace legality {
 

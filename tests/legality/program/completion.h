@@ -1,11 +1,10 @@
 // Completes requests by whichever calls the draw says.
 #pragma once
 
-#include "mpi_header.h"
-
 #include <vector>
 
 #include "random.h"
+#include "run.h"
 
 namespace legality {
 

@@ -1,4 +1,5 @@
-#include "content.h"
+// Values of every kind and base, by their numbers.
+#include "buffer.h"
 
 #include <cfloat>
 #include <cmath>

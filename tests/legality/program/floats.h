@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "buffer.h"
-#include "group.h"
+#include "program.h"
 
 namespace legality {
 

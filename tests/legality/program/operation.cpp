@@ -1,4 +1,4 @@
-#include "operation.h"
+#include "collective.h"
 
 #include <algorithm>
 #include <limits>

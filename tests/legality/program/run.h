@@ -1,7 +1,12 @@
 // The options of the whole run, and the results of the seed in hand.
 #pragma once
 
-#include "mpi_header.h"
+// The MPI of this build.
+#ifdef SHIM_TEST_STANDARD_ABI
+#include <mpi_abi.h>
+#else
+#include <mpi.h>
+#endif
 
 #include <bitset>
 #include <cstdint>

@@ -1,11 +1,10 @@
 // Datatypes of any make with a known type map: what an MPI makes of them can be checked.
 #pragma once
 
-#include "mpi_header.h"
-
 #include <vector>
 
 #include "random.h"
+#include "run.h"
 
 namespace legality {
 
