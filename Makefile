@@ -29,7 +29,7 @@ PYTEST_JOBS ?= 2
 unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
-.PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
+.PHONY: help packages packages-test slurm-packages venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
         tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel release bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
 
 help:
@@ -245,12 +245,16 @@ test: torch-begun hostile-and-docs tree-for-test torch-for-test test-hostile
 # What examples of others' trainers need, which `make test` skips.
 test-all: export TORCH_WITH = accelerate==1.15.0 transformers==5.24.0 pytorch-lightning==2.6.6
 test-all: export THINWIRE_TEST_NCCL_WHEELS = $(CURDIR)/build/nccl
-test-all: torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan \
+test-all: MPIS = $$(tools/setup_mpis --all | paste -sd:)
+test-all: slurm-packages torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan \
           fuzz-build
 	ctest --preset release -j $(JOBS)
 	$(call run_pytest,slow or alone)
 	THINWIRE_TEST_TORCH=$(CURDIR)/$(lastword $(NEWEST_TORCH)) $(PYTEST) -n $(PYTEST_JOBS) tests/torch
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)
+
+slurm-packages:
+	@tools/setup_packages --slurm
 
 # Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).
 test-gpu:

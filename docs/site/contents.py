@@ -43,6 +43,7 @@ OF_PAGES = {
         "Guides",
         "docs/guide/install",
         "docs/guide/mpi",
+        "docs/guide/clusters",
         "docs/guide/choosing-a-codec",
         "docs/guide/why",
         "docs/guide/seeing-it-work",

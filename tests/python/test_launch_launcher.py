@@ -181,6 +181,7 @@ def test_hydra_takes_options_for_all_programs() -> None:
         ("srun --export=ALL,A=1 ./p", {}, "ALL,A=1", "./p"),
         ("srun --export A,B=2 ./p", {}, "A,B=2,THINWIRE_CODEC", "./p"),
         ("srun ./p", {"SLURM_EXPORT_ENV": "A"}, "A,THINWIRE_CODEC", "./p"),
+        ("srun --export=NONE ./p", {}, "THINWIRE_CODEC", "./p"),
     ],
 )
 def test_srun_exports(words: str, environment: dict[str, str], export: str, rest: str) -> None:
@@ -190,9 +191,9 @@ def test_srun_exports(words: str, environment: dict[str, str], export: str, rest
     assert changes == SETTINGS
 
 
-def test_srun_that_exports_nothing_is_refused() -> None:
+def test_srun_without_the_users_environment_is_refused() -> None:
     with pytest.raises(Refused, match="thinwire exec"):
-        run("srun", "srun --export=NONE ./p")
+        run("srun", "srun --export=NIL ./p")
 
 
 def test_an_unknown_launcher_gets_it_all_by_its_environment() -> None:

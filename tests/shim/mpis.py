@@ -73,6 +73,9 @@ def _of_prefix(prefix: Path) -> list[Mpi]:
     if prefix.name.startswith("openmpi"):
         return [Mpi(prefix.name, "openmpi", (launcher, "--oversubscribe"), programs / prefix.name)]
     abi = f"{prefix.name}-abi"
+    if prefix.name.startswith("impi-rt"):
+        # Its mpirun is a script that looks for the rest by PATH.
+        launcher = str(prefix / "bin" / "mpiexec.hydra")
     return [
         Mpi(prefix.name, "mpich", (launcher,), programs / prefix.name),
         Mpi(abi, "abi", (launcher,), programs / abi),

@@ -75,11 +75,13 @@ def _srun(command: Sequence[str], wanted: Mapping[str, str], earlier: str | None
         given = given if equals else "".join(words[place + 1 : place + 2])
         words[place : place + (1 if equals else 2)] = []
     library = wanted["LD_PRELOAD"]
-    if given in ("NONE", "NIL") or "," in library:
+    if given == "NIL" or "," in library:
         raise Refused(
             f"srun cannot hand on LD_PRELOAD={library} (--export={given}); let each rank start "
             "itself: srun ... thinwire exec PROGRAM"
         )
+    # Names alone stand for no others than Slurm's own, as NONE does.
+    first = [] if given == "NONE" else [given]
     own = [name for name in wanted if name != "LD_PRELOAD" and "ALL" not in given.split(",")]
-    export = ",".join((given, *own, f"LD_PRELOAD={library}"))
+    export = ",".join((*first, *own, f"LD_PRELOAD={library}"))
     return [words[0], f"--export={export}", *words[1:]]

@@ -1,0 +1,182 @@
+"""Jobs of a Slurm cluster: what each way to start ranks compresses, compared with mpirun's.
+
+The cluster is this machine's (cluster.py), with Debian's Slurm; a node is a slurmd.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cluster import Cluster, running, why_not
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shim"))
+
+from mpis import ALL, SYSTEM, Mpi  # noqa: E402
+
+pytestmark = [pytest.mark.slow, pytest.mark.multiproc]
+
+if why_not():
+    pytest.skip(why_not(), allow_module_level=True)
+
+RANKS, ROUNDS = 4, 3
+# Each rank sends as many messages as there are rounds, all to other nodes.
+MESSAGES = RANKS * ROUNDS
+THINWIRE = [sys.executable, "-m", "thinwire"]
+SPREAD = ["-N4", f"-n{RANKS}"]
+OPTIONS = ["--codec", "lossless", "--link", "1gbit", "--force"]
+
+# The protocol that srun is asked for. Open MPI has PMIx alone; MPICH and Intel MPI, as built here,
+# speak PMI-1 to the server of --mpi=pmi2.
+SERVED = {"openmpi": "pmix", "mpich": "pmi2", "abi": "pmi2"}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running(tmp_path_factory.mktemp("slurm")) as started:
+        yield started
+
+
+@dataclass
+class Job:
+    code: int
+    output: str
+    errors: str
+    report: dict
+
+    def expect_all_compressed(self) -> None:
+        assert self.code == 0, self.output + self.errors
+        assert self.output.count("difference 0\n") == RANKS, self.output
+        assert self.report["compressed_messages"] == MESSAGES, self.report
+        assert self.report["decoded_messages"] == MESSAGES
+
+
+def exchange(mpi: Mpi) -> list[str]:
+    return [str(mpi.programs / "shim_exchange"), str(1 << 20), str(ROUNDS)]
+
+
+def job(cluster: Cluster, *words: str, variables: dict[str, str] | None = None) -> Job:
+    report = cluster.folder / "report.json"
+    report.unlink(missing_ok=True)
+    given = {"THINWIRE_REPORT": str(report), **(variables or {})}
+    done = cluster.run(*words, variables=given)
+    found = json.loads(report.read_text()) if report.exists() else {}
+    return Job(done.returncode, done.stdout, done.stderr, found)
+
+
+def run_by_thinwire(cluster: Cluster, *words: str, **variables: str) -> Job:
+    return job(cluster, *THINWIRE, "run", *OPTIONS, "--", *words, variables=variables)
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_srun_starts_ranks_that_know_each_other(cluster: Cluster, mpi: Mpi) -> None:
+    served = f"--mpi={SERVED[mpi.abi]}"
+    done = run_by_thinwire(cluster, "srun", served, *SPREAD, *exchange(mpi))
+    done.expect_all_compressed()
+    assert "thinwire: warning" not in done.errors
+
+
+@pytest.mark.parametrize("mpi", [mpi for mpi in ALL if mpi.abi != "openmpi"], ids=lambda m: m.name)
+def test_a_program_is_as_without_the_library_where_nobody_is_known(
+    cluster: Cluster, mpi: Mpi
+) -> None:
+    """Under --mpi=none each rank is a job of its own."""
+    words = ["srun", "--mpi=none", *SPREAD, *exchange(mpi)]
+    natively = cluster.run(*words)
+    done = run_by_thinwire(cluster, *words)
+    assert done.code == natively.returncode
+    assert sorted(done.output.splitlines()) == sorted(natively.stdout.splitlines())
+
+
+SCRIPT = """\
+#!/bin/bash
+#SBATCH -N4 -n4 -o {output}
+{command}
+"""
+
+
+@pytest.mark.parametrize("launcher", ["srun --mpi=pmix", f"mpirun -n {RANKS}"])
+def test_batch_scripts(cluster: Cluster, launcher: str) -> None:
+    options, output = " ".join(OPTIONS), cluster.folder / "batch.out"
+    run = f"{' '.join(THINWIRE)} run {options} -- {launcher} {' '.join(exchange(SYSTEM))}"
+    script = cluster.folder / "job.sh"
+    script.write_text(SCRIPT.format(output=output, command=run))
+    allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = job(cluster, "sbatch", "--wait", str(script), variables=allow)
+    done.output = output.read_text()
+    done.expect_all_compressed()
+
+
+def test_jobs_of_several_parts(cluster: Cluster) -> None:
+    one = ["--mpi=pmix", "-N1", "-n1", *exchange(SYSTEM)]
+    done = run_by_thinwire(cluster, "srun", *one, ":", "-N3", "-n3", *exchange(SYSTEM))
+    done.expect_all_compressed()
+
+
+@pytest.mark.parametrize("exported", ["NONE", "HOME", "ALL,OTHER=1"])
+def test_srun_exports_what_it_is_told(cluster: Cluster, exported: str) -> None:
+    words = ["srun", f"--export={exported}", "--mpi=pmix", *SPREAD, *exchange(SYSTEM)]
+    run_by_thinwire(cluster, *words).expect_all_compressed()
+
+
+def test_ranks_that_start_themselves(cluster: Cluster) -> None:
+    words = [*THINWIRE, "exec", *OPTIONS, "--", *exchange(SYSTEM)]
+    job(cluster, "srun", "--mpi=pmix", *SPREAD, *words).expect_all_compressed()
+
+
+def test_a_site_turns_it_on_for_every_job(cluster: Cluster) -> None:
+    """By the TaskProlog and a file of settings: the user types what he always does."""
+    settings = cluster.folder / "site.conf"
+    settings.write_text("THINWIRE_CODEC = lossless\nTHINWIRE_LINK = 1gbit\nTHINWIRE_FORCE = 1\n")
+    exports = {"LD_PRELOAD": SYSTEM.production, "THINWIRE_CONFIG": settings}
+    cluster.write_prolog("".join(f"export {name}={value}\n" for name, value in exports.items()))
+    try:
+        done = job(cluster, "srun", "--mpi=pmix", *SPREAD, *exchange(SYSTEM))
+        done.expect_all_compressed()
+        user = job(
+            cluster,
+            *("srun", "--mpi=pmix", *SPREAD, *exchange(SYSTEM)),
+            variables={"THINWIRE_CODEC": "off"},
+        )
+        assert user.report["compressed_messages"] == 0
+    finally:
+        cluster.write_prolog("")
+
+
+def test_a_rank_that_is_killed_ends_the_step_as_without_us(cluster: Cluster) -> None:
+    script = cluster.folder / "killed.sh"
+    script.write_text(
+        '#!/bin/sh\n[ "$SLURM_PROCID" = 1 ] && (sleep 2; kill -9 $$) >/dev/null 2>&1 &\nexec "$@"\n'
+    )
+    script.chmod(0o755)
+    long = [exchange(SYSTEM)[0], str(1 << 20), "1000000"]
+    words = ["srun", "--mpi=pmix", *SPREAD, str(script), *long]
+    natively = cluster.run(*words)
+    done = run_by_thinwire(cluster, *words)
+    assert natively.returncode != 0
+    assert done.code == natively.returncode, done.errors
+
+
+def test_a_job_that_is_requeued_runs_again(cluster: Cluster) -> None:
+    """Each run is a job of its own to the ranks: nothing of the first is left for the second."""
+    mark, output = cluster.folder / "first", cluster.folder / "requeued.out"
+    options = " ".join(OPTIONS)
+    run = f"{' '.join(THINWIRE)} run {options} -- srun --mpi=pmix {' '.join(exchange(SYSTEM))}"
+    again = f"if mkdir {mark}; then scontrol requeue $SLURM_JOB_ID; sleep 60; fi"
+    script = cluster.folder / "requeue.sh"
+    script.write_text(SCRIPT.format(output=output, command=f"{run}\n{again}"))
+    report = cluster.folder / "report.json"
+    report.unlink(missing_ok=True)
+    variables = {"THINWIRE_REPORT": str(report)}
+    started = cluster.run("sbatch", "--parsable", "--requeue", str(script), variables=variables)
+    number = started.stdout.strip()
+    # A requeued job waits two minutes for its turn, unless it is told not to.
+    cluster.wait_until(lambda: mark.exists(), "the first run does not end")
+    report.unlink()
+    cluster.wait_until(lambda: cluster.state_of(number) == "PENDING", "it is not requeued")
+    cluster.run("scontrol", "update", f"jobid={number}", "StartTime=now")
+    cluster.wait_until(lambda: cluster.state_of(number) == "COMPLETED", "it does not end", 180)
+    found = json.loads(report.read_text())
+    assert found["compressed_messages"] == MESSAGES
