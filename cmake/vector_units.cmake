@@ -1,4 +1,4 @@
-# For the folders that include it. THINWIRE_HERE_ALONE: what loops over arrays (src/base/vector_clones.h) is compiled for the one kind of processor that
+# For the folders that include it. THINWIRE_HERE_ALONE: what loops over arrays (src/base/vector_units.h) is compiled for the one kind of processor that
 # would be chosen on this machine, in a third of the time. The C library's loader says which that is; where it does not,
 # all are compiled.
 if(NOT THINWIRE_HERE_ALONE OR THINWIRE_SANITIZE OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/write_signals.h"
+#include "base/threads.h"
 
 namespace thinwire::shim {
 namespace {

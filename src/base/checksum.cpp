@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/checksum_core.h"
-
 namespace thinwire {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/settings.h"
-#include "base/write_signals.h"
+#include "base/threads.h"
 
 namespace thinwire {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/settings_file.h"
+#include "base/settings.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include <bit>
 
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "choose/backoff.h"
 #include "choose/call_kind.h"

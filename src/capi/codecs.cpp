@@ -3,8 +3,7 @@
 #include <mutex>
 #include <string>
 
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/policies.h"
 #include "codec/registry.h"

@@ -4,11 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
 #include "capi/handles.h"
-#include "capi/interrupts.h"
 #include "capi/rates.h"
 #include "capi/stats.h"
 #include "capi/transports.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "codec/codec.h"
 #include "message/message.h"

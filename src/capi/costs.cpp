@@ -8,8 +8,7 @@
 
 #include "base/job_rank.h"
 #include "base/log.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/text_file.h"
 #include "costs/links.h"

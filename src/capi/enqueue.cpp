@@ -1,7 +1,7 @@
 #include "message/enqueue.h"
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;

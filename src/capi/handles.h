@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "capi/errors.h"
+#include "capi/boundary.h"
 #include "codec/registry.h"
 #include "codec/spec.h"
 #include "costs/costs.h"

@@ -1,4 +1,4 @@
-#include "capi/interrupts.h"
+#include "capi/transports.h"
 
 #include <sys/types.h>
 #include <unistd.h>

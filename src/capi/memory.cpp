@@ -1,13 +1,10 @@
 #include <cstring>
 #include <memory>
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
 #include "capi/handles.h"
-#include "device/allocator.h"
 #include "device/copy.h"
-#include "device/copy_queue.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
 #include "device/pool.h"

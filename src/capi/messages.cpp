@@ -1,8 +1,7 @@
 #include <algorithm>
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
 #include "capi/stats.h"
 #include "message/pieces.h"
 

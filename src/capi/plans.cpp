@@ -1,5 +1,4 @@
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/rates.h"
 #include "collective/algorithms.h"

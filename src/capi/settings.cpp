@@ -3,8 +3,7 @@
 #include <string>
 
 #include "base/job_rank.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/policies.h"
 #include "codec/spec.h"
 

@@ -1,7 +1,6 @@
 #include <cmath>
 
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 #include "capi/handles.h"
 #include "capi/rates.h"
 #include "simulate/collective.h"

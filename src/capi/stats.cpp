@@ -6,8 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "capi/errors.h"
-#include "capi/growing.h"
+#include "capi/boundary.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;

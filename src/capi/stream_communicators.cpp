@@ -3,9 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/stream_transports.h"
 #include "collective/slots/device_slots.h"

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "capi/boundary.h"
 #include "capi/convert.h"
-#include "capi/errors.h"
-#include "capi/growing.h"
 #include "transport/local/local.h"
 
 using namespace thinwire;

@@ -1,4 +1,5 @@
-// A transport of the C ABI as the library's own kind, and the reverse.
+// A transport of the C ABI as the library's own kind, and the reverse; and waiting for other ranks
+// that the caller can end.
 #pragma once
 
 #include <memory>
@@ -13,5 +14,13 @@ std::unique_ptr<transport::Transport> adopt(const tw_transport& table);
 
 // A table that owns `transport`.
 tw_transport expose(std::unique_ptr<transport::Transport> transport);
+
+// The function is `interrupted` of tw_comm_options.
+using Interrupted = tw_status (*)(void* context);
+
+// The same transport, which asks `interrupted` now and then while it is idle. After that returns an
+// error, the transport fails with it.
+std::unique_ptr<transport::Transport> interruptible(std::unique_ptr<transport::Transport> transport,
+                                                    Interrupted interrupted, void* context);
 
 }  // namespace thinwire::capi

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/checksum_core.h"
+#include "base/checksum.h"
 #include "choose/constants.h"
 #include "choose/round_times.h"
 

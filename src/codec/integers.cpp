@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 
 namespace thinwire::codec {
 namespace {

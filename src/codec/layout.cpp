@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace thinwire::codec {
 
@@ -112,6 +113,18 @@ Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& arr
   layout.axes = axes_of(shape, layout.whole, layout.grid);
   layout.is_small = fill_small(layout);
   return layout;
+}
+
+void gather(const std::byte* array, const Box& box, std::uint64_t value_bytes, std::byte* out) {
+  for_each_row(box, value_bytes, [&](std::uint64_t at, std::uint64_t inside) {
+    std::memcpy(out + inside, array + at, box.x * value_bytes);
+  });
+}
+
+void scatter(const std::byte* values, const Box& box, std::uint64_t value_bytes, std::byte* array) {
+  for_each_row(box, value_bytes, [&](std::uint64_t at, std::uint64_t inside) {
+    std::memcpy(array + at, values + inside, box.x * value_bytes);
+  });
 }
 
 }  // namespace thinwire::codec

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "codec/codecs.h"
-
 namespace thinwire::codec {
 namespace {
 

@@ -3,13 +3,36 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/status.h"
 #include "codec/codec.h"
-#include "codec/result_bound.h"
 
 namespace thinwire::codec {
+
+// "allreduce-abs=" and "allreduce-rel=": how far the result of a reduction may be from the exact
+// one, whatever the ranks and the algorithm. Options of every codec that can be given a bound.
+struct ResultBound {
+  enum class Kind {
+    kNone,
+    kAbsolute,  // of every value
+    kRelative   // share of the sum over the ranks of the range of what each contributes
+  };
+  Kind kind = Kind::kNone;
+  double value = 0;  // above 0; a share is at most 1
+
+  friend bool operator==(const ResultBound&, const ResultBound&) = default;
+
+  bool exists() const { return kind != Kind::kNone; }
+
+  // The bound as text, "allreduce-abs=1e-4"; "" for none.
+  std::string text() const;
+};
+
+// Takes the option out of `options`. kInvalidArgument, with a message for the user, if there are
+// two, or its value is none.
+Result<ResultBound> take_result_bound(std::vector<Option>& options);
 
 // A parsed spec. Besides the names of the registry, "off" (never compress), "auto" (the lossless
 // codec that the data chooses, if one pays on the stated link) and "lossless" (the same, asked

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/host_device.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::collective {
 

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/float_mode.h"
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "collective/combined.h"
 
 namespace thinwire::collective {

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/float_mode.h"
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "collective/key_range.h"
 #include "collective/reduce.h"
 

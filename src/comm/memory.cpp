@@ -2,7 +2,7 @@
 // needed.
 #include <algorithm>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "comm/communicator.h"
 #include "comm/workspace.h"
 #include "device/copy.h"

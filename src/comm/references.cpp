@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/log.h"
 #include "comm/communicator.h"

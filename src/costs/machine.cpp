@@ -9,7 +9,7 @@
 #include <fstream>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "costs/costs.h"
 
 namespace thinwire::costs {

@@ -1,4 +1,4 @@
-#include "device/allocator.h"
+#include "device/pool.h"
 
 #include <atomic>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "device/copy_queue.h"
+#include "device/copy.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include "device/host_pool.h"
+#include "device/pool_parts.h"
 
 #include <array>
 #include <atomic>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "device/size_class.h"
 
 namespace thinwire::device {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "device/launch.h"
-#include "device/layout_address.h"
+#include "device/memory_layout.h"
 
 namespace thinwire::device {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/host_device.h"
 #include "base/status.h"
@@ -34,7 +35,11 @@ struct Places {
   }
 };
 
-void gather_on_host(const Places& places, const std::byte* array, std::byte* out);
+inline void gather_on_host(const Places& places, const std::byte* array, std::byte* out) {
+  for (std::uint64_t row = 0; row < places.all_rows(); ++row, out += places.row_bytes) {
+    std::memcpy(out, array + places.row_offset(row), places.row_bytes);
+  }
+}
 
 // Both work in stream order, between places that the stream's device reaches.
 Status enqueue_gather(const Places& places, const std::byte* array, std::byte* out,

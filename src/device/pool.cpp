@@ -1,7 +1,5 @@
 #include "device/pool.h"
 
-#include <cuda_runtime_api.h>
-
 #include <array>
 #include <atomic>
 #include <memory>
@@ -9,18 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/allocator.h"
 #include "device/context.h"
-#include "device/driver.h"
-#include "device/host_pool.h"
-#include "device/pinned.h"
-#include "device/size_class.h"
+#include "device/pool_parts.h"
 
 namespace thinwire::device {
 namespace {
 
 constexpr int kPinnedPool = -1;
-constexpr std::uintptr_t kAlignment = 256;
 
 // A few messages of 128 MiB and more are under way at once in programs that have the memory for
 // them; what a GPU has is the program's own.
@@ -40,8 +33,7 @@ class Pool;
 struct Owner {
   Pool* pool = nullptr;
   int size_class = 0;
-  std::uint64_t mapped_bytes = 0;     // of pinned memory, see pinned.h
-  const Allocator* from = nullptr;    // of GPU memory that the program gave
+  Allocation memory{};
   std::atomic<bool> on_loan = false;  // whoever gives it back must have it
 };
 
@@ -96,26 +88,6 @@ Pools& pools() {
   return *all;
 }
 
-Result<Allocation> ask_program(const Allocator& program, int device, std::uint64_t bytes) {
-  void* data = nullptr;
-  if (program.allocate(program.context, device, bytes, &data) != 0 || data == nullptr) {
-    return {StatusCode::kDevice, "the program's allocator has no GPU memory"};
-  }
-  if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0) {
-    return Allocation{static_cast<std::byte*>(data), 0};
-  }
-  program.release(program.context, device, data, bytes);
-  return {StatusCode::kDevice, "the program's allocator gave memory that is not aligned to 256"};
-}
-
-Result<Allocation> allocate_on_device(const Allocator* program, int device, std::uint64_t bytes) {
-  if (program != nullptr) return ask_program(*program, device, bytes);
-  void* data = nullptr;
-  const cudaError_t error = cudaMalloc(&data, bytes);
-  if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data), 0};
-  return device_error("cannot allocate GPU memory", error);
-}
-
 // Memory that is pinned belongs to the process, whichever GPU's context pinned it.
 Result<ContextGuard> Pool::enter() const {
   return device_ == kPinnedPool ? ContextGuard::enter_any() : ContextGuard::enter(device_);
@@ -125,28 +97,25 @@ Result<Buffer> Pool::allocate(int size_class) {
   auto guard = enter();
   if (!guard.ok()) return guard.status();
   const std::uint64_t bytes = class_bytes(size_class);
-  const Allocator* const from = device_ == kPinnedPool ? nullptr : current_allocator();
-  const auto memory =
-      device_ == kPinnedPool ? allocate_pinned(bytes) : allocate_on_device(from, device_, bytes);
+  const auto memory = device_ == kPinnedPool
+                          ? allocate_pinned(bytes)
+                          : allocate_on_device(current_allocator(), device_, bytes);
   if (!memory.ok()) return memory.status();
   const std::lock_guard lock(pools().mutex);
   Owner& owner = pools().owners[memory->data];
   owner.pool = this;
   owner.size_class = size_class;
-  owner.mapped_bytes = memory->mapped_bytes;
-  owner.from = from;
+  owner.memory = *memory;
   return Buffer{memory->data, &owner};
 }
 
 void Pool::free(std::byte* data) {
-  Allocation memory{data, 0};
-  const Allocator* from = nullptr;
+  Allocation memory{};
   std::uint64_t bytes = 0;
   {
     const std::lock_guard lock(pools().mutex);
     const Owner& owner = pools().owners[data];
-    memory.mapped_bytes = owner.mapped_bytes;
-    from = owner.from;
+    memory = owner.memory;
     bytes = class_bytes(owner.size_class);
     pools().owners.erase(data);
   }
@@ -154,10 +123,8 @@ void Pool::free(std::byte* data) {
   if (!guard.ok()) return;
   if (device_ == kPinnedPool) {
     free_pinned(memory);
-  } else if (from != nullptr) {
-    from->release(from->context, device_, data, bytes);
   } else {
-    cudaFree(data);
+    free_on_device(memory, device_, bytes);
   }
 }
 

@@ -11,6 +11,22 @@
 
 namespace thinwire::device {
 
+// The program's functions as the source of GPU memory, in the place of the driver. Called with the
+// GPU current, by any thread, while no lock of the library is held.
+struct Allocator {
+  void* context;
+  // Not 0: there is no memory.
+  std::int32_t (*allocate)(void* context, std::int32_t device, std::uint64_t bytes, void** memory);
+  void (*release)(void* context, std::int32_t device, void* memory, std::uint64_t bytes);
+};
+
+// Sets the allocator from now on; memory that an earlier one gave goes back to that one. nullptr:
+// the driver.
+void set_allocator(const Allocator* allocator);
+
+// nullptr: the driver. Never destroyed: buffers outlive the next set_allocator().
+const Allocator* current_allocator();
+
 // Takes a buffer of any pool back; nullptr is fine. One that is not on loan is passed over, and
 // that is said once.
 void give_back(std::byte* data);

@@ -1,13 +1,13 @@
 // The device layer of a build without CUDA: all memory is host memory, and GPUs are refused.
 #include "device/context.h"
-#include "device/copy_queue.h"
+#include "device/copy.h"
 #include "device/enqueue.h"
-#include "device/host_pool.h"
 #include "device/memory_layout.h"
-#include "device/order.h"
 #include "device/place.h"
 #include "device/places.h"
 #include "device/pool.h"
+#include "device/pool_parts.h"
+#include "device/stream.h"
 #include "device/work_stream.h"
 
 namespace thinwire::device {

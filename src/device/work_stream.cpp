@@ -9,7 +9,7 @@
 
 #include "device/context.h"
 #include "device/driver.h"
-#include "device/order.h"
+#include "device/stream.h"
 
 namespace thinwire::device {
 

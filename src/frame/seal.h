@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/checksum_core.h"
+#include "base/checksum.h"
 #include "base/dtype.h"
 
 namespace thinwire::frame {

@@ -9,7 +9,6 @@
 #include "message/host.h"
 #include "message/sample.h"
 #include "message/strides.h"
-#include "message/trial.h"
 
 namespace thinwire::message {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wide_vectors.h"
+#include "base/vector_units.h"
 #include "device/place.h"
 #include "message/host.h"
 #include "message/strides.h"

@@ -4,7 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/difference.h"
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 
 namespace thinwire::message {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "device/context.h"
 #include "message/allowed.h"
-#include "message/job.h"
+#include "message/gpu.h"
 
 namespace thinwire::message {
 namespace {

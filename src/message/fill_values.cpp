@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 
 namespace thinwire::message {
 namespace {

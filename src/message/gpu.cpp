@@ -5,7 +5,6 @@
 #include "device/work_stream.h"
 #include "message/fill_values.h"
 #include "message/host.h"
-#include "message/job.h"
 
 namespace thinwire::message {
 namespace {

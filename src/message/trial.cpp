@@ -1,9 +1,9 @@
-#include "message/trial.h"
+#include "message/comparison.h"
 
 #include <array>
 #include <optional>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "device/pool.h"
 #include "device/work_stream.h"
 #include "message/gpu.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "plan/operation.h"
 
 namespace thinwire::policy {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "collective/engine.h"
 #include "simulate/engine.h"
 

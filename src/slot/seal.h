@@ -12,7 +12,7 @@ struct DeviceSlot {
   SlotTag tag;
   MailChunk chunk;
   Mailbox* mailbox = nullptr;
-  std::uint64_t* outcome = nullptr;  // of its coding (device/outcome.h)
+  std::uint64_t* outcome = nullptr;  // of its coding (device/stream.h)
 };
 
 // A slot to be sealed after its frame is encoded: the header is written, and the values are brought

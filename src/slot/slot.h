@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
-#include "base/checksum_core.h"
+#include "base/checksum.h"
 #include "base/host_device.h"
 #include "slot/factor.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "device/outcome.h"
+#include "device/stream.h"
 #include "frame/seal.h"
 #include "slot/slot.h"
 

@@ -1,4 +1,4 @@
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

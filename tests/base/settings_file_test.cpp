@@ -1,5 +1,5 @@
 // The file that THINWIRE_CONFIG names: its lines, and what stands before them.
-#include "base/settings_file.h"
+#include "base/settings.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-#include "base/settings.h"
 
 namespace thinwire {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/ans_plain.h"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 #include "codec/words.h"
 
 namespace thinwire::codec::testing {

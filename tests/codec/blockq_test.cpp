@@ -1,5 +1,5 @@
 // The blockq codec: its promises, and its options.
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "codec/codecs.h"
 #include "codec/expack/core.h"
+#include "codec/registry.h"
 #include "codec/words.h"
 
 namespace thinwire::codec {

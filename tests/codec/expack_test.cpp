@@ -1,6 +1,6 @@
 // The expack codec: every bit pattern comes back, the kinds are taken where they should be, and
 // payloads whose parts disagree are refused.
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/codecs.h"
 #include "codec/layout.h"
 #include "codec/lorenzo_plain.h"
+#include "codec/registry.h"
 #include "codec/words.h"
 
 namespace thinwire::codec::testing {

@@ -1,5 +1,5 @@
 // The mpc codec against a plain reading of its page, bit by bit.
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The ndzip codec against a plain reading of its page.
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 // said if the library is not there.
 #include <gtest/gtest.h>
 
-#include "codec/codecs.h"
 #include "codec/nvcomp/settings.h"
 #include "codec/registry.h"
 #include "codec/spec.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::codec {
 namespace {

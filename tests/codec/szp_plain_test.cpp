@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "codec/codecs.h"
+#include "codec/registry.h"
 #include "codec/words.h"
 
 namespace thinwire::codec {

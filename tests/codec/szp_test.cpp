@@ -1,5 +1,5 @@
 // The szp codec: its bound on any data, and what it refuses.
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include <random>
 #include <vector>
 
-#include "codec/codecs.h"
 #include "codec/layout.h"
+#include "codec/registry.h"
 #include "codec/zfp/exponent.h"
 
 namespace thinwire::codec::testing {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "base/checksum.h"
-#include "base/checksum_core.h"
 #include "codec/cuda/tiles.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/sizes.h"

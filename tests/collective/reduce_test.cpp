@@ -9,7 +9,7 @@
 
 #include "../base/other_float_mode.h"
 #include "base/bytes.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::collective {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "../base/other_float_mode.h"
 #include "base/bytes.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/reduce.h"
 
 namespace thinwire::collective {

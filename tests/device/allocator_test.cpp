@@ -1,5 +1,5 @@
 // GPU memory that the program gives: taken, given back to whoever gave it, refused.
-#include "device/allocator.h"
+#include "device/pool.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <map>
 #include <vector>
 
-#include "device/pool.h"
 #include "fake_cuda/fake_cuda.h"
 
 namespace thinwire::device {

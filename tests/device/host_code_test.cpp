@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/codecs.h"
-#include "device/copy_queue.h"
+#include "codec/registry.h"
+#include "device/copy.h"
 #include "device/launch.h"
 #include "device/pool.h"
 #include "fake_cuda/fake_cuda.h"

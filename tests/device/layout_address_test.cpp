@@ -1,5 +1,5 @@
 // The addresses that the pack kernels compute, against a plain walk through the segments.
-#include "device/layout_address.h"
+#include "device/memory_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Two devices that are not alike have a limit each.
 #include <gtest/gtest.h>
 
-#include "device/shared_limit.h"
+#include "device/launch.h"
 #include "fake_cuda/fake_cuda.h"
 #include "fake_cuda/state.h"
 

@@ -1,4 +1,4 @@
-#include "device/size_class.h"
+#include "device/pool_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "base/aligned.h"
-#include "codec/reduce.h"
+#include "base/bytes.h"
+#include "codec/accumulate.h"
 #include "codec/registry.h"
 #include "collective/slots/host_slots.h"
 #include "fuzz/input.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/slots/device_slots.h"
 #include "collective/slots/host_slots.h"
 #include "slots_ranks.h"

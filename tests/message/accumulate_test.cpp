@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "arrays.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "message/host.h"
 
 namespace thinwire::message {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "base/half.h"
+#include "base/numbers.h"
 #include "codec/registry.h"
 #include "codec/spec.h"
 #include "message/message.h"

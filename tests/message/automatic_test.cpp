@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "arrays.h"
-#include "base/wide_vectors.h"
+#include "base/vector_units.h"
 #include "message/strides.h"
 
 namespace thinwire::message {

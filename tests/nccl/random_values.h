@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/half.h"
+#include "base/numbers.h"
 #include "world.h"
 
 namespace random_program {

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/dtype.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::slots {
 

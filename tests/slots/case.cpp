@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/dtype.h"
 #include "calls.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::slots {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/dtype.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "member.h"
 
 namespace thinwire::slots {

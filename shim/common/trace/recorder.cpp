@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 #include "shim/common/results_file.h"
 #include "shim/common/trace/metrics.h"
 #include "thinwire/thinwire.h"

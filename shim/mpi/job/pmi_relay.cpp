@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 
 namespace thinwire::mpi {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/write_signals.h"
+#include "base/threads.h"
 #include "shim/common/trace/recorder.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"

@@ -9,7 +9,7 @@
 #include <array>
 #include <exception>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 
 namespace thinwire::nccl::agree {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/of_thread.h"
+#include "base/threads.h"
 
 namespace thinwire::nccl {
 namespace {

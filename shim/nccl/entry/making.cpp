@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/of_thread.h"
+#include "base/threads.h"
 #include "entry/ending.h"
 #include "entry/group.h"
 #include "entry/windows.h"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 #include "entry/ending.h"
 #include "entry/group.h"
 #include "members/membership.h"

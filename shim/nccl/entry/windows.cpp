@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/of_thread.h"
+#include "base/threads.h"
 #include "entry/group.h"
 #include "entry/unfinished.h"
 #include "members/membership.h"

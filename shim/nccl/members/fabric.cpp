@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "native/cuda.h"
 #include "native/nvml.h"
 #include "native/real.h"

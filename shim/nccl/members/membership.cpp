@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "choose/timing_round.h"
 #include "members/fabric.h"
 #include "members/host.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/write_signals.h"
+#include "base/threads.h"
 #include "members/membership.h"
 #include "native/not_taken.h"
 #include "native/real.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/of_thread.h"
+#include "base/threads.h"
 #include "native/call_native.h"
 #include "native/events.h"
 #include "native/refused.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 #include "native/refused.h"
 
 namespace thinwire::nccl {

@@ -1,6 +1,6 @@
 #include "codec/ans/counts.h"
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 
 namespace thinwire::codec::ans {
 namespace {

@@ -2,7 +2,7 @@
 #include "base/parse.h"
 #include "codec/ans/format.h"
 #include "codec/ans/payload.h"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,6 +1,6 @@
 #include "codec/ans/chunk.cuh"
-#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/ans/planes.h"
 #include "codec/ans/sums.h"
 

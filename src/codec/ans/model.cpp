@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/ans/counts.h"
 
 namespace thinwire::codec::ans {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/ans/planes.h"
 
 namespace thinwire::codec::ans {

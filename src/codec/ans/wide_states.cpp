@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "base/wide_vectors.h"
+#include "base/vector_units.h"
 
 #define THINWIRE_AVX2 [[gnu::target("avx2,popcnt")]]
 

@@ -2,9 +2,9 @@
 // containers, no allocation. See spec/codec-blockq.md.
 #pragma once
 
-#include "base/half.h"
+#include "base/numbers.h"
+#include "codec/accumulate.h"
 #include "codec/blockq/options.h"
-#include "codec/reduce.h"
 
 namespace thinwire::codec::blockq {
 

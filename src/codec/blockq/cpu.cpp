@@ -6,7 +6,7 @@
 
 #include "codec/blockq/core.h"
 #include "codec/blockq/parameter.h"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

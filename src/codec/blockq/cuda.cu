@@ -1,5 +1,5 @@
 #include "codec/blockq/chunk.cuh"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/checksum_core.h"
+#include "base/checksum.h"
 #include "codec/cuda/warp.cuh"
 
 namespace thinwire::codec::cuda {

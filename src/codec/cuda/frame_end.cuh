@@ -6,7 +6,7 @@
 
 #include "codec/cuda/any_alignment.cuh"
 #include "codec/job.h"
-#include "device/outcome.h"
+#include "device/stream.h"
 #include "frame/seal.h"
 
 namespace thinwire::codec::cuda {

@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 #include "device/launch.h"
-#include "device/shared_limit.h"
 
 namespace thinwire::codec::cuda {
 

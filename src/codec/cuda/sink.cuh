@@ -1,9 +1,9 @@
 // Destinations of decoded values: a value is stored, or added to the one that is there and scaled.
 #pragma once
 
+#include "codec/accumulate.h"
 #include "codec/cuda/any_alignment.cuh"
 #include "codec/job.h"
-#include "codec/reduce.h"
 
 namespace thinwire::codec::cuda {
 

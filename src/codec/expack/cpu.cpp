@@ -1,7 +1,7 @@
 // Codec 3: expack, lossless. See spec/codec-expack.md.
-#include "codec/codecs.h"
 #include "codec/expack/chunk.h"
 #include "codec/expack/core.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,7 +1,7 @@
-#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/expack/decode.cuh"
 #include "codec/expack/encode.cuh"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

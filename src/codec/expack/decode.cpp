@@ -1,4 +1,4 @@
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/expack/choices.h"
 #include "codec/expack/chunk.h"
 #include "codec/expack/codes_to_exponents.h"

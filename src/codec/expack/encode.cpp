@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/expack/chunk.h"
 #include "codec/expack/dictionary.h"
 #include "codec/expack/exponents_to_codes.h"

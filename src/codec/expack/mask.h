@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "codec/accumulate.h"
 #include "codec/expack/core.h"
-#include "codec/reduce.h"
 
 namespace thinwire::codec::expack {
 

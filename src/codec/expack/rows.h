@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "codec/accumulate.h"
 #include "codec/expack/core.h"
 #include "codec/expack/groups.h"
-#include "codec/reduce.h"
 
 namespace thinwire::codec::expack {
 

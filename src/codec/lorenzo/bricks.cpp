@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/lorenzo/axes.h"
 
 namespace thinwire::codec::lorenzo {

@@ -1,7 +1,7 @@
 // Codec 4: integer Lorenzo residuals in bit planes, lossless. See spec/codec-lorenzo.md.
 #include "base/parse.h"
-#include "codec/codecs.h"
 #include "codec/lorenzo/payload.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

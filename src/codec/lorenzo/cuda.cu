@@ -1,6 +1,6 @@
-#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/lorenzo/chunk.cuh"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

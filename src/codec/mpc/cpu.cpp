@@ -2,9 +2,9 @@
 #include <bit>
 
 #include "base/parse.h"
-#include "codec/codecs.h"
 #include "codec/mpc/core.h"
 #include "codec/mpc/units.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

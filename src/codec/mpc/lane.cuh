@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "codec/bit_transpose.h"
 #include "codec/cuda/warp.cuh"
 #include "codec/mpc/core.h"
+#include "codec/word.h"
 
 namespace thinwire::codec::mpc {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "codec/bit_transpose.h"
-#include "codec/codecs.h"
+#include "codec/codec.h"
 #include "codec/ndzip/core.h"
-#include "codec/no_options.h"
+#include "codec/registry.h"
+#include "codec/word.h"
 
 namespace thinwire::codec {
 namespace {

@@ -2,7 +2,7 @@
 // on the way where that is wanted.
 #pragma once
 
-#include "codec/bit_transpose.h"
+#include "codec/word.h"
 
 namespace thinwire::codec::ndzip {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "codec/codecs.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec::nvcomp {
 

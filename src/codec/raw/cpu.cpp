@@ -1,6 +1,6 @@
 // Codec 0: the bytes themselves. See spec/codec-raw.md.
-#include "codec/codecs.h"
-#include "codec/no_options.h"
+#include "codec/codec.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,7 +1,7 @@
-#include "codec/codecs.h"
 #include "codec/cuda/copy.cuh"
 #include "codec/cuda/fixed_launch.cuh"
 #include "codec/cuda/sink.cuh"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "codec/codecs.h"
-#include "codec/no_options.h"
+#include "codec/codec.h"
+#include "codec/registry.h"
 
 namespace thinwire::codec {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/parse.h"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 #include "codec/szp/coder.h"
 #include "codec/szp/core.h"
 #include "codec/szp/format.h"

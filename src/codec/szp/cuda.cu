@@ -1,5 +1,5 @@
-#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
+#include "codec/registry.h"
 #include "codec/szp/decode.cuh"
 #include "codec/szp/encode.cuh"
 #include "codec/szp/range.cuh"

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/szp/coder.h"
 #include "codec/szp/core.h"
 #include "codec/szp/digits.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/szp/coder.h"
 #include "codec/szp/core.h"
 

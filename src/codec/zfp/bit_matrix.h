@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "codec/bit_transpose.h"
+#include "codec/word.h"
 #include "codec/zfp/bits.h"
 #include "codec/zfp/transform.h"
 

@@ -1,6 +1,6 @@
 #include "codec/zfp/blocks.h"
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"
 #include "codec/zfp/double_line.h"

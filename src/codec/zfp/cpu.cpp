@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/parse.h"
-#include "codec/codecs.h"
+#include "codec/registry.h"
 #include "codec/zfp/blocks.h"
 #include "codec/zfp/line.h"
 #include "codec/zfp/sizes.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "codec/codecs.h"
 #include "codec/cuda/fixed_launch.cuh"
+#include "codec/registry.h"
 #include "codec/zfp/block_coder.cuh"
 #include "codec/zfp/line_coder.cuh"
 #include "codec/zfp/sizes.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/vector_clones.h"
+#include "base/vector_units.h"
 #include "codec/zfp/bit_stream.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"

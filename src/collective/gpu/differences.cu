@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/gpu/references.cuh"
 #include "collective/gpu/slots.h"
 #include "collective/gpu/units.h"

@@ -1,6 +1,6 @@
 // References in stream order: which there are, and where the next one lies, by one block of
 // threads. references.h has what hosts do alike; differences.cu goes over the values.
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/gpu/references.cuh"
 #include "collective/gpu/slots.h"
 #include "device/any_alignment.cuh"

@@ -2,7 +2,7 @@
 // bound by the bus if not. A launch costs the host as much for 16 slots as for one.
 #pragma once
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/gpu/units.h"
 #include "collective/slots/work.h"
 #include "slot/mailbox.cuh"

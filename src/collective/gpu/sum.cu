@@ -2,7 +2,7 @@
 // once. The slots that they came in are finished by the same kernel, and the run reported.
 #include <algorithm>
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/gpu/slots.h"
 #include "collective/gpu/steps.cuh"
 #include "device/launch.h"

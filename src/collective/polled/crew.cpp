@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "base/quiet_thread.h"
+#include "base/threads.h"
 
 namespace thinwire::collective {
 namespace {

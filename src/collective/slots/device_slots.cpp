@@ -4,8 +4,8 @@
 #include "collective/gpu/slots.h"
 #include "device/context.h"
 #include "device/enqueue.h"
-#include "device/order.h"
 #include "device/place.h"
+#include "device/stream.h"
 
 namespace thinwire::collective {
 

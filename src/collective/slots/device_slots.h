@@ -6,7 +6,6 @@
 #include "collective/engine.h"
 #include "collective/slots/run.h"
 #include "collective/slots/work.h"
-#include "device/order.h"
 #include "device/stream.h"
 #include "message/enqueue.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "collective/slots/run.h"
-#include "device/order.h"
+#include "device/stream.h"
 
 namespace thinwire::collective {
 

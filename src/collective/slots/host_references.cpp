@@ -1,7 +1,7 @@
 // References on streams of host functions; references.h has what GPUs do alike.
 #include <cstring>
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "collective/slots/host_slots.h"
 #include "message/delta.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "codec/reduce.h"
+#include "codec/accumulate.h"
 #include "message/allowed.h"
 #include "message/host.h"
 

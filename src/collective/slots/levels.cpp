@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "collective/slots/planner.h"
 
 namespace thinwire::collective {

@@ -4,7 +4,7 @@
 // and what an encode writes after its own slot is overwritten by the next one, or by what comes.
 #include <algorithm>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "codec/job.h"
 #include "collective/gpu/kernels.h"
 #include "collective/slots/planner.h"

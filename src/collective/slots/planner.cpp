@@ -1,6 +1,6 @@
 #include "collective/slots/planner.h"
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "message/automatic.h"
 
 namespace thinwire::collective {

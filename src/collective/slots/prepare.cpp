@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
 #include "device/enqueue.h"

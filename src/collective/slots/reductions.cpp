@@ -1,5 +1,5 @@
 // Plans of sums, where each rank is taken for a node of its own.
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "collective/slots/planner.h"
 
 namespace thinwire::collective {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/aligned.h"
+#include "base/bytes.h"
 #include "base/difference.h"
 #include "slot/slot.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/float_mode.h"
-#include "base/vector_clones.h"
-#include "codec/reduce.h"
+#include "base/vector_units.h"
+#include "codec/accumulate.h"
 
 namespace thinwire::collective {
 namespace {

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/checksum.h"
-#include "codec/codecs.h"
 #include "codec/registry.h"
 #include "device/driver.h"
 #include "device/places.h"

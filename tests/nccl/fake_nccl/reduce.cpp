@@ -7,7 +7,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "base/half.h"
+#include "base/numbers.h"
 #include "comm.h"
 #include "entry.h"
 

@@ -1,16 +1,39 @@
-// Structs of the C ABI that may grow: callers have them as their header did, older or newer than
-// this library (decision 0033).
+// The C boundary: Status in, tw_status and the thread's last-error text out; and structs that may
+// grow.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
+
+#include "base/status.h"
+#include "thinwire/thinwire.h"
 
 namespace thinwire::capi {
 
-// Every version of a struct is whole words, so none ends inside a field; a size beyond the limit is
-// memory that nobody has set.
+// Records the status' message for tw_last_error() and returns its code.
+tw_status report(const Status& status);
+
+// A null pointer or a struct whose `size` is not set.
+tw_status misuse(const char* what);
+
+// Runs `body` and turns an exception into a status: none may cross the C boundary.
+template <typename Body>
+tw_status guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return report({StatusCode::kInternal, "out of memory"});
+  } catch (...) {
+    return report({StatusCode::kInternal, "unexpected exception"});
+  }
+}
+
+// Callers have structs as their header did, older or newer than this library
+// (decision 0033). Every version of one is whole words, so none ends
+// inside a field; a size beyond the limit is memory that nobody has set.
 constexpr std::uint32_t kLargestStruct = 4096;
 constexpr bool is_size_of_struct(std::uint32_t size) {
   return size >= 8 && size % 8 == 0 && size <= kLargestStruct;

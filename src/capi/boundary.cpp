@@ -1,4 +1,4 @@
-#include "capi/errors.h"
+#include "capi/boundary.h"
 
 #include <cstring>
 

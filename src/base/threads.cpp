@@ -1,4 +1,4 @@
-#include "base/write_signals.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 

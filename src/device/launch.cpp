@@ -1,4 +1,4 @@
-#include "device/shared_limit.h"
+#include "device/launch.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include "device/pinned.h"
+#include "device/pool_parts.h"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -72,6 +72,40 @@ void free_pinned(const Allocation& memory) {
   }
   cudaHostUnregister(memory.data);
   munmap(memory.data, memory.mapped_bytes);
+}
+
+namespace {
+
+constexpr std::uintptr_t kAlignment = 256;
+
+Result<Allocation> ask_program(const Allocator& program, int device, std::uint64_t bytes) {
+  void* data = nullptr;
+  if (program.allocate(program.context, device, bytes, &data) != 0 || data == nullptr) {
+    return {StatusCode::kDevice, "the program's allocator has no GPU memory"};
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0) {
+    return Allocation{static_cast<std::byte*>(data), 0, &program};
+  }
+  program.release(program.context, device, data, bytes);
+  return {StatusCode::kDevice, "the program's allocator gave memory that is not aligned to 256"};
+}
+
+}  // namespace
+
+Result<Allocation> allocate_on_device(const Allocator* program, int device, std::uint64_t bytes) {
+  if (program != nullptr) return ask_program(*program, device, bytes);
+  void* data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, bytes);
+  if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data)};
+  return device_error("cannot allocate GPU memory", error);
+}
+
+void free_on_device(const Allocation& memory, int device, std::uint64_t bytes) {
+  if (memory.from != nullptr) {
+    memory.from->release(memory.from->context, device, memory.data, bytes);
+  } else {
+    cudaFree(memory.data);
+  }
 }
 
 }  // namespace thinwire::device

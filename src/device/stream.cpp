@@ -1,4 +1,4 @@
-#include "device/order.h"
+#include "device/stream.h"
 
 #include <cuda_runtime_api.h>
 

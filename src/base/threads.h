@@ -1,8 +1,10 @@
-// Threads of the library's own within programs of others.
+// Threads within programs of others: the library's own, what it keeps for each of the program's,
+// and the signals that come to them.
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <csignal>
 #include <exception>
@@ -54,5 +56,41 @@ inline std::thread quiet_thread(const char* name, std::function<void()> work,
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
+
+// A thread's own object, also for calls that come while the thread or the process ends. Made at
+// first use and deleted with the thread. A `thread_local` object that has a destructor may be gone
+// when a destructor of the program's own, or a function of atexit(), makes its last call; this one
+// outlives them, and a still later call has another one made. What the main thread had stays as the
+// process ends.
+template <typename T>
+T& of_thread() {
+  static thread_local T* own = nullptr;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, [](void* ended) {
+      own = nullptr;
+      delete static_cast<T*>(ended);
+    });
+    return made;
+  }();
+  if (own == nullptr) {
+    own = new T;
+    pthread_setspecific(key, own);
+  }
+  return *own;
+}
+
+// Keeps SIGXFSZ and SIGPIPE, which end programs, from the thread that writes too much or to a pipe
+// whose reader has gone.
+class NoWriteSignals {
+ public:
+  NoWriteSignals();
+  ~NoWriteSignals();
+  NoWriteSignals(const NoWriteSignals&) = delete;
+  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
+
+ private:
+  sigset_t kept_{}, before_{}, pending_{};
+};
 
 }  // namespace thinwire
