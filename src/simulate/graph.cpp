@@ -13,19 +13,11 @@ using collective::Action;
 using collective::Block;
 using collective::Schedule;
 
-std::vector<std::int32_t> nodes_of(const Call& call) {
-  std::vector<std::int32_t> nodes(static_cast<std::size_t>(call.ranks()));
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    nodes[rank] = static_cast<std::int32_t>(rank) / call.per_node;
-  }
-  return nodes;
-}
-
 class Builder {
  public:
   Builder(const Call& call, const Fold& fold) : call_(call), fold_(fold) {
     topology_.size = call.ranks();
-    topology_.node_of = nodes_of(call);
+    topology_.node_of = nodes_of<std::int32_t>(call);
   }
 
   Status build(double& excess) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "base/status.h"
 #include "codec/spec.h"
@@ -48,6 +49,16 @@ struct Call {
   int ranks() const { return nodes * per_node; }
   bool coded() const { return spec.kind != codec::Spec::Kind::kOff; }
 };
+
+// The node of each rank of a call, `per_node` to a node.
+template <typename Node, typename AnyCall>
+std::vector<Node> nodes_of(const AnyCall& call) {
+  std::vector<Node> nodes(static_cast<std::size_t>(call.ranks()));
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    nodes[rank] = static_cast<Node>(rank) / static_cast<Node>(call.per_node);
+  }
+  return nodes;
+}
 
 struct Figures {
   double seconds = 0;

@@ -27,14 +27,6 @@ struct Traffic {
   double out = 0, in = 0, messages = 0;
 };
 
-std::shared_ptr<const collective::SlotNodes> nodes_of(const StreamCall& call) {
-  std::vector<std::uint32_t> nodes(static_cast<std::size_t>(call.ranks()));
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    nodes[rank] = static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(call.per_node);
-  }
-  return std::make_shared<const collective::SlotNodes>(nodes);
-}
-
 Status add_class(std::vector<Class>& classes, const StreamCall& call, int rank, double ranks,
                  double first, const std::shared_ptr<const collective::SlotNodes>& nodes) {
   if (ranks <= 0) return {};
@@ -168,7 +160,7 @@ class Stages {
 
 Result<Figures> simulate(const StreamCall& call, const Machine& machine) {
   if (call.spec.kind == codec::Spec::Kind::kOff) return all_counted(native(call, machine));
-  const auto nodes = nodes_of(call);
+  const auto nodes = std::make_shared<const collective::SlotNodes>(nodes_of<std::uint32_t>(call));
   const double mates = call.per_node - 1, others = call.ranks() - call.per_node;
   std::vector<Class> classes;
   for (const auto& [rank, ranks, first] :

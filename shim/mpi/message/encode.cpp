@@ -76,7 +76,7 @@ Lease acquire_wire(const Outgoing& message, const void* data, const Dense& array
   return acquire_counted(TW_MEMORY_PINNED, -1, bytes);
 }
 
-// Makes the frame's padding zeros. False where the GPU refused.
+// Makes the frame's padding zeros. False if the GPU refused.
 bool pad(const Dense& array, const Lease& wire, std::uint64_t frame, std::uint64_t length) {
   if (!array.wire_on_device) {
     std::memset(wire.data() + frame, 0, length - frame);

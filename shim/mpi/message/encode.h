@@ -26,7 +26,7 @@ struct Wire {
   Attempt attempt{};  // of a frame
 };
 
-// The frame to send instead, or nothing where the message goes raw. Either is observed
+// The frame to send instead, or nothing if the message goes raw. Either is observed
 // (observe/attempt.h); who has sent a frame calls observe_sent().
 std::optional<Wire> encode(const Outgoing& message);
 
