@@ -46,6 +46,12 @@ COMMANDS = {
         "Run an MPI program and keep a sample of the floats that it sends.",
         _BEFORE,
     ),
+    "doctor": Command(
+        "doctor",
+        "doctor",
+        "Look for what would keep a command from being compressed here, and say what to type.",
+        _BEFORE,
+    ),
     "shim": Command("shim", "shim", "Print the path of the preload library."),
     "encode": Command(
         "files", "encode", "Encode a file of raw little-endian values into one frame."

@@ -1,0 +1,163 @@
+"""What `thinwire run` would do with a command, and whether it can work on this node."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from thinwire import launch
+from thinwire.cli.shim import chosen, fit, has_nccl_library
+from thinwire.launch.families import FAMILIES, names
+from thinwire.launch.program import interpreter_of
+from thinwire.launch.run_and_read import answer_of
+from thinwire.library import NCCL_SHIM, library_path
+
+from .finding import Finding, note, ok, wrong
+from .loader import loader_of
+
+INSIDE = "the library has to be preloaded into a program that the system's loader starts"
+
+
+def look_at_command(words: Sequence[str]) -> Iterator[Finding]:
+    """Of a command line as one types it, its launcher first."""
+    command = list(words)
+    if shutil.which(command[0]) is None:
+        there = Path(command[0]).exists()
+        yield wrong(
+            "command",
+            f"{command[0]} {'may not be executed' if there else 'is not found'}",
+            f"chmod +x {command[0]}" if there else "give its path, or load its module",
+        )
+        return
+    launcher = _launcher(command)
+    yield from _said_of_launcher(command, launcher)
+    for word in command[1:] if launcher is not None else command:
+        yield from _file(word)
+    yield from _libraries(command, launcher)
+
+
+def _launcher(command: Sequence[str]) -> launch.Launcher | None:
+    if not launch.is_launcher(command[0]):
+        return launch.from_environment(os.environ)
+    return launch.from_path(shutil.which(command[0]) or command[0])
+
+
+def _said_of_launcher(
+    command: Sequence[str], launcher: launch.Launcher | None
+) -> Iterator[Finding]:
+    if launcher is None:
+        if not launch.is_nccl_launcher(command):
+            yield note("launcher", "none: a single process sends nothing", "mpirun -n 2 ...")
+        return
+    if launcher.style == "unknown":
+        yield wrong(
+            "launcher",
+            f"{launcher.title} is not known: it says '{launcher.said}'",
+            "let each rank start itself: put `thinwire exec` before the program",
+        )
+        return
+    of = names(launcher.mpis)
+    yield ok("launcher", f"{launcher.title}{f', of {of}' if of else ''}")
+    if launcher.style == "srun":
+        yield from _srun(command)
+
+
+def _srun(command: Sequence[str]) -> Iterator[Finding]:
+    asked = next((word.partition("=")[2] for word in command if word.startswith("--mpi=")), "")
+    served = asked or os.environ.get("SLURM_MPI_TYPE", "") or _default_of_slurm()
+    if served in ("", "none"):
+        yield wrong(
+            "srun",
+            "starts ranks that learn nothing of each other (--mpi=none)",
+            "srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH and Intel MPI",
+        )
+    else:
+        yield ok("srun", f"--mpi={served}")
+
+
+def _default_of_slurm() -> str:
+    for line in answer_of("scontrol", "show", "config")[0].splitlines():
+        name, _, value = line.partition("=")
+        if name.strip() == "MpiDefault":
+            return value.strip()
+    return ""
+
+
+def _file(word: str) -> Iterator[Finding]:
+    """Programs into which nothing can be preloaded."""
+    path = None if word.startswith("-") else shutil.which(word)
+    binary = interpreter_of(os.path.abspath(path)) if path is not None else None
+    if binary is None:
+        return
+    mode = os.stat(binary).st_mode
+    if mode & (stat.S_ISUID | stat.S_ISGID) or "security.capability" in os.listxattr(binary):
+        yield wrong(
+            "program",
+            f"{binary} runs with rights of its own: the loader leaves preloaded libraries out",
+            "take a copy without them: cp --no-preserve=all",
+        )
+    loader = loader_of(binary)
+    if loader == "":
+        yield wrong("program", f"{binary} is linked statically", f"link it dynamically: {INSIDE}")
+    elif loader is not None and "musl" in loader:
+        yield wrong("program", f"{binary} is of musl ({loader})", f"build it on glibc: {INSIDE}")
+    inside = launch.with_nccl_inside([word])
+    if inside is not None:
+        yield wrong("NCCL", f"{inside} has NCCL linked into it", "link it to libnccl.so.2")
+
+
+def _libraries(command: Sequence[str], launcher: launch.Launcher | None) -> Iterator[Finding]:
+    programs = [launch.find_program(command[1:] if launcher is not None else command)]
+    found: list[Path] = []
+    calls_nccl = launch.is_nccl_launcher(command) or launch.needs_nccl(command)
+    if calls_nccl and has_nccl_library():
+        found.append(library_path(NCCL_SHIM))
+    elif calls_nccl:
+        yield wrong("NCCL", "this installation has no library for it", "pip install thinwire-cu13")
+    if not calls_nccl or programs[0] is not None:
+        try:
+            choice = chosen(None, programs, launcher)
+            best = fit(choice.mpi, programs, launcher)
+        except launch.Refused as refusal:
+            yield wrong("MPI", str(refusal), "thinwire run --mpi ..., or mend what it names")
+        else:
+            shown = programs[0]
+            by = f": {shown.path} {shown.evidence}" if shown is not None else ""
+            yield ok("MPI", f"{FAMILIES[choice.mpi]}{by}")
+            yield from (note("MPI", doubt) for doubt in (choice.doubt, best.doubt) if doubt)
+            yield from _preloaded_for_another(choice.mpi)
+            found.append(best.library)
+    for library in found:
+        yield _in_child(library)
+
+
+def _preloaded_for_another(mpi: str) -> Iterator[Finding]:
+    for path in os.environ.get("LD_PRELOAD", "").replace(" ", ":").split(":"):
+        name = Path(path).name
+        if name.startswith("libthinwire_mpi_") and not name.startswith(f"libthinwire_mpi_{mpi}"):
+            yield wrong(
+                "LD_PRELOAD", f"{path} is for another MPI: it ends the program", "unset LD_PRELOAD"
+            )
+
+
+def _in_child(library: Path) -> Finding:
+    """Whether a process that is started with it has it."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", "print(open('/proc/self/maps').read())"],
+        env={**os.environ, "LD_PRELOAD": str(library), "THINWIRE_LOG": "off"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if library.resolve().name in done.stdout or library.name in done.stdout:
+        return ok("preload", f"{library} is in force in a child")
+    why = done.stderr.strip().splitlines()
+    return wrong(
+        "preload",
+        f"{library} is not in force in a child{f': {why[0]}' if why else ''}",
+        "pip install --force-reinstall thinwire, of this machine's kind",
+    )
