@@ -63,6 +63,23 @@ def test_the_readme_is_a_screen() -> None:
     assert 600 <= len(text.split()) <= 800
 
 
+def test_the_index_of_decisions_has_each_section() -> None:
+    """Code names decisions by numbers, which the index leads to."""
+    pages = ROOT / "docs" / "decisions"
+    sections = [
+        (heading, page.name)
+        for page in pages.glob("*.md")
+        for heading in re.findall(r"^## (\d{4}: .+)$", page.read_text(), re.M)
+    ]
+    index = (pages / "README.md").read_text()
+    assert re.findall(r"^- \[(\d{4}: .+?)\]\((.+?)#", index, re.M) == sorted(sections)
+    numbers = re.findall(r"^- \[?(\d{4})", index, re.M)
+    assert numbers == sorted(set(numbers))
+    command = ["git", "grep", "-hoE", r"decisions? [0-9]{4}( and [0-9]{4})?"]
+    named = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert len(named) > 100 and set(re.findall(r"\d{4}", named)) <= set(numbers)
+
+
 def test_pages_list_the_codecs_of_the_library() -> None:
     tool = ROOT / "tools" / "codec_pages"
     done = subprocess.run([sys.executable, tool, "--check"], stdout=subprocess.PIPE, text=True)
