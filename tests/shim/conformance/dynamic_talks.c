@@ -1,9 +1,11 @@
 // Messages between two worlds. Parents and children do the same at the same time; every process has
 // one partner on the other side, of the same rank, and seeds tell the sides apart.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "dynamic.h"
-#include "sockets.h"
 
 int is_parent;
 MPI_Comm between;
@@ -12,6 +14,37 @@ enum { kCount = 300, kLarge = 1 << 18 };
 
 // Not of the case's arrays: what those are in a child is nobody's to say.
 static float out[kLarge], in[kLarge];
+
+// Connections between two processes of one host; a negative value is an error.
+static struct sockaddr_in loopback(int port) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// A socket that listens on a port of the system's choice.
+static int listen_here(int* port) {
+  struct sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listening, (struct sockaddr*)&address, length) != 0 || listen(listening, 1) != 0)
+    return -1;
+  getsockname(listening, (struct sockaddr*)&address, &length);
+  *port = ntohs(address.sin_port);
+  return listening;
+}
+
+static int accept_one(int listening) {
+  const int connection = accept(listening, NULL, NULL);
+  close(listening);
+  return connection;
+}
+
+static int connect_here(int port) {
+  struct sockaddr_in address = loopback(port);
+  const int connection = socket(AF_INET, SOCK_STREAM, 0);
+  return connect(connection, (struct sockaddr*)&address, sizeof address) == 0 ? connection : -1;
+}
 
 static int own_seed(void) { return 10 * is_parent + rank; }
 static int other_seed(void) { return 10 * !is_parent + rank; }
