@@ -25,8 +25,7 @@ import rivals
 
 from thinwire import compress, decompress, message
 from thinwire.bench import samples
-from thinwire.bench.order0 import order0_ratio
-from thinwire.bench.samples import Sample
+from thinwire.bench.samples import Sample, order0_ratio
 
 # In which the recipes of tests/untuned make their arrays; the others are lists.
 SHAPES = {

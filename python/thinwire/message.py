@@ -1,30 +1,18 @@
 """Arrays to frames and back, in host or GPU memory."""
 
 import math
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from thinwire import dtypes, shape_note
+from thinwire import dtypes
 from thinwire.arrays import DEFAULT_STREAM, ArrayView, stream_number, view_of
 from thinwire.codec import Codec
 from thinwire.gpu import Frame, GpuArray, GpuMemory, copy_bytes
+from thinwire.headers import MessageInfo, axes_of, inspect_at, note_of
 from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct
 
 MAX_RANK = 4
-
-
-@dataclass(frozen=True)
-class MessageInfo:
-    """What a frame's header says, and the note after it of a shape that no header can say."""
-
-    spec: str
-    codec_id: int
-    dtype: str
-    shape: tuple[int, ...]
-    raw_bytes: int
-    frame_bytes: int
 
 
 def compress(
@@ -58,7 +46,7 @@ def compress(
     coded, own = _shape_to_code(view, codec, dtype or view.dtype, shape)
     options = _options(number, view)
     extents, most = _bound(codec, coded)
-    note = b"" if own == _axes(extents) else shape_note.note_of(own)
+    note = b"" if own == axes_of(extents) else note_of(own)
     if view.gpu is not None:
         return _compress_on_gpu(view, codec, extents, most, note, options)
     frame = np.empty(most, np.uint8)
@@ -141,16 +129,11 @@ def _shape_to_code(
     if "shape=" in codec.spec:
         shape = ffi_new("tw_shape *")
         check(library().tw_codec_shape(codec.handle, dtypes.CODES[dtype], count, shape))
-        return (dtype, _axes(shape)), _axes(shape)
+        return (dtype, axes_of(shape)), axes_of(shape)
     if not own or not count:
         return (dtype, (count,)), own
     slowest = len(own) - MAX_RANK + 1  # that count as one, where there are too many
     return (dtype, (math.prod(own[:slowest]), *own[slowest:]) if slowest > 1 else own), own
-
-
-def _axes(shape: Any) -> tuple[int, ...]:
-    """The extents of a tw_shape."""
-    return tuple(shape.extent[axis] for axis in range(shape.rank))
 
 
 def _bound(codec: Codec, coded: tuple[str, tuple[int, ...]]) -> tuple[Any, int]:
@@ -212,7 +195,7 @@ def _compress_on_gpu(
         kept = GpuMemory(written, memory.gpu)
         copy_bytes(kept.pointer, memory.pointer, written)
         memory = kept
-    return Frame(memory, written, _inspect_at(memory.pointer, written, options))
+    return Frame(memory, written, inspect_at(memory.pointer, written, options))
 
 
 def _encode(
@@ -225,27 +208,7 @@ def _encode(
 
 
 def _inspect(view: ArrayView, options: Any) -> MessageInfo:
-    return _inspect_at(view.pointer, view.nbytes, options)
-
-
-def _inspect_at(pointer: int, length: int, options: Any) -> MessageInfo:
-    said = new_struct("tw_message_info")
-    check(library().tw_message_inspect(ffi.cast("void *", pointer), length, options, said))
-    info = MessageInfo(
-        spec=ffi.string(said.whole_spec).decode(),
-        codec_id=said.codec_id,
-        dtype=dtypes.NAMES[said.shape.dtype],
-        shape=_axes(said.shape),
-        raw_bytes=said.raw_bytes,
-        frame_bytes=said.frame_bytes,
-    )
-    rest = min(length - info.frame_bytes, shape_note.MOST_BYTES)
-    if rest <= 0:
-        return info
-    noted = np.empty(rest, np.uint8)
-    copy_bytes(noted.ctypes.data, pointer + info.frame_bytes, rest)
-    shape = shape_note.shape_in(noted.tobytes(), math.prod(info.shape))
-    return info if shape is None else replace(info, shape=shape)
+    return inspect_at(view.pointer, view.nbytes, options)
 
 
 def _check_target(target: ArrayView, info: MessageInfo) -> None:

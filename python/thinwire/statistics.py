@@ -1,10 +1,12 @@
-"""What this process has sent and received so far: the program's own counters, while it runs."""
+"""Counts of what was sent and received: this process's own while it runs, and a job's report."""
 
 import ctypes
 import json
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
+from thinwire import checked
 from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct, text
 
 
@@ -151,4 +153,33 @@ def nccl_report() -> dict[str, Any]:
     while report(room, len(room), ctypes.byref(length)) == 0 and length.value > len(room):
         room = ctypes.create_string_buffer(length.value + 4096)
     found: dict[str, Any] = json.loads(room.value or b"{}")
+    return found
+
+
+# Counts that the benchmarks and the demo look at.
+REPORT_COUNTS = (
+    "messages",
+    "compressed_messages",
+    "decoded_messages",
+    "damaged_messages",
+    "wire_bytes",
+    "copied_receives",
+    "receives_in_place",
+    "receives_through_scratch",
+    "allocations",
+)
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """The figures of a report; ValueError, with the file's name, where it is none: not whole, say,
+    after a full disk."""
+    try:
+        found = checked.parse(path.read_text(errors="replace"))
+        for name in REPORT_COUNTS:
+            checked.count(checked.field(found, name), name)
+        reasons = checked.table(checked.field(found, "raw_by_reason"), "raw_by_reason")
+        for name, count in reasons.items():
+            checked.count(count, name)
+    except ValueError as error:
+        raise ValueError(f"{path}: this is no report of a job: {error}") from error
     return found

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from thinwire.bench import generators, wavefield
+from thinwire.bench import generators
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.cli import command_line
 
@@ -53,7 +53,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def small_cubes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Generated cubes of a few planes, as the real ones take seconds."""
     cube = np.sin(np.arange(8 * 64 * 64) / 50).reshape(8, 64, 64)
-    monkeypatch.setattr(wavefield, "EDGE", 64)
-    monkeypatch.setattr(wavefield, "wavefield", lambda planes: cube[:planes])
-    monkeypatch.setattr(wavefield, "early_wavefield", lambda planes: np.where(cube > 0.5, cube, 0))
+    monkeypatch.setattr(generators, "EDGE", 64)
+    monkeypatch.setattr(generators, "wavefield", lambda planes: cube[:planes])
+    monkeypatch.setattr(generators, "early_wavefield", lambda planes: np.where(cube > 0.5, cube, 0))
     monkeypatch.setattr(generators, "_turbulent_cube", lambda: np.repeat(cube, 8, axis=0))

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from thinwire.bench import float8, generators, samples, specs, wavefield
-from thinwire.bench.order0 import order0_ratio
-from thinwire.bench.samples import Sample, from_float, to_float
+from thinwire.bench import float8, generators, samples, specs
+from thinwire.bench.samples import Sample, from_float, order0_ratio, to_float
 from thinwire.codec import codecs
 
 # The recipes of generated arrays, and what error and shape mean for a codec under test.
@@ -44,15 +43,15 @@ def test_repetitive_values_come_in_runs() -> None:
 
 @pytest.mark.slow
 def test_the_wavefields_are_what_they_say() -> None:
-    field = wavefield.wavefield()
+    field = generators.wavefield()
     assert field.shape == (256, 256, 256) and math.isclose(np.abs(field).max(), 1, rel_tol=1e-5)
-    assert np.array_equal(wavefield.wavefield(3), field[126:129])
-    assert np.abs(wavefield.early_wavefield()).max() == pytest.approx(1, rel=1e-6)
+    assert np.array_equal(generators.wavefield(3), field[126:129])
+    assert np.abs(generators.early_wavefield()).max() == pytest.approx(1, rel=1e-6)
     counts = (1, 3 * 65536, 1 << 30)
-    assert [wavefield.planes_in(count) for count in counts] == [1, 3, 256]
+    assert [generators.planes_in(count) for count in counts] == [1, 3, 256]
     # Smooth but for the noise: neighbours differ little.
     assert np.median(np.abs(np.diff(field, axis=2))) < 0.01
-    early = wavefield.early_wavefield()
+    early = generators.early_wavefield()
     assert (early == 0).mean() == pytest.approx(0.63, abs=0.01)
     assert np.abs(early[early != 0]).min() >= 1e-9
 

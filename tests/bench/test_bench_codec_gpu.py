@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from thinwire.bench import generators, samples, wavefield
+from thinwire.bench import generators, samples
 from thinwire.bench.codec_gpu import make_row
 
 STAND_IN = """#!{python}
@@ -46,8 +46,8 @@ CALL = ("codec", "--device", "gpu", "--size", "256KiB", "--codec", "zfp:rate=8")
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Makes the program; returns the words that name it. Its requests go to requests.txt."""
     plane = np.sin(np.arange(256 * 256)).reshape(1, 256, 256)
-    monkeypatch.setattr(wavefield, "wavefield", lambda planes: plane)
-    monkeypatch.setattr(wavefield, "early_wavefield", lambda planes: plane)
+    monkeypatch.setattr(generators, "wavefield", lambda planes: plane)
+    monkeypatch.setattr(generators, "early_wavefield", lambda planes: plane)
     monkeypatch.setattr(generators, "_turbulent_cube", lambda: np.repeat(plane, 256, axis=0))
 
     def make(with_sums: dict, without: dict, after: str = "") -> list[str]:

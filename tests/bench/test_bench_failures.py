@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from thinwire.bench import collective, overhead, p2p, p2p_rows, raw, raw_rows, steps
-from thinwire.bench.failed import failed_row
+from thinwire.bench.output import failed_row
 from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.programs import BenchError, Loopback, RunError, read_report, result_lines
 from thinwire.cli import bench_options

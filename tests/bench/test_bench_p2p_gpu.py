@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from made_up_links import SlowLink
 
-from thinwire.bench import generators, p2p_gpu_cost
+from thinwire.bench import generators, p2p_gpu
 from thinwire.bench.expected import Expected
+from thinwire.bench.gpu_tables import GPU_P2P_COLUMNS, gpu_p2p_notes
 from thinwire.bench.p2p import Runs, Session
 from thinwire.bench.p2p_gpu import (
     HOST,
@@ -21,7 +22,6 @@ from thinwire.bench.p2p_gpu import (
     run_gpu_link,
 )
 from thinwire.bench.p2p_gpu_rows import ideal_speedup, make_gpu_rows, measure_link
-from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.programs import Loopback
 from thinwire.codec import Codec
 
@@ -95,7 +95,7 @@ def test_the_ideal_says_what_is_in_it():
     assert rows_of(make_runs())[ZFP.spec].ideal_basis == "wire and codec on the GPU"
     rows = rows_of(make_runs(), UNKNOWN)
     assert rows[ZFP.spec].ideal_basis == "wire only (no GPU is visible)"
-    assert "ideal: wire only (no GPU is visible)" in gpu_notes(list(rows.values()))
+    assert "ideal: wire only (no GPU is visible)" in gpu_p2p_notes(list(rows.values()))
 
 
 def change(runs: dict[str, Runs], case: str, **values: object) -> dict[str, Runs]:
@@ -118,7 +118,7 @@ def test_a_case_that_is_not_sound_shows_no_figure(case, values, reason):
     assert not rows[case].verified and reason in rows[case].note
     assert rows[case].seconds is rows[case].speedup is rows[case].ideal_speedup is None
     assert rows[HOST].verified and rows[STAGED].verified
-    assert "NOT VERIFIED" in str(GPU_COLUMNS[-1][1](rows[case]))
+    assert "NOT VERIFIED" in str(GPU_P2P_COLUMNS[-1][1](rows[case]))
 
 
 def test_a_native_run_that_is_not_sound_takes_all_with_it():
@@ -137,8 +137,8 @@ def test_ranks_that_share_a_gpu_are_told():
     runs = make_runs()
     for case in (STAGED, RAW, ZFP.spec):
         change(runs, case, gpus=["A", "A"])
-    assert any("share one GPU" in note for note in gpu_notes(list(rows_of(runs).values())))
-    assert not any("share" in note for note in gpu_notes(list(rows_of(make_runs()).values())))
+    assert any("share one GPU" in note for note in gpu_p2p_notes(list(rows_of(runs).values())))
+    assert not any("share" in note for note in gpu_p2p_notes(list(rows_of(make_runs()).values())))
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(on_the_ho
 
 @pytest.mark.multiproc
 def test_without_a_gpu_the_bench_says_so(program):
-    if not p2p_gpu_cost.why_no_gpu():
+    if not p2p_gpu.why_no_gpu():
         pytest.skip("this machine has a GPU")
     session = session_of(Path(program("p2p")), 1 << 17, np.ones(1 << 15, np.float32))
     for memory, reason in (("staged", "no GPU"), ("device", "no GPU"), ("gpu", "cannot take")):
@@ -184,20 +184,20 @@ def test_without_a_gpu_the_bench_says_so(program):
 
 
 def test_codec_seconds_on_the_gpu():
-    reason = p2p_gpu_cost.why_no_gpu()
+    reason = p2p_gpu.why_no_gpu()
     if reason:
         pytest.skip(reason)
     values = generators.generate("smooth", "f32", 1 << 20).values
-    cost = p2p_gpu_cost.measure_on_gpu(ZFP, values)
+    cost = p2p_gpu.measure_on_gpu(ZFP, values)
     assert cost is not None
     assert 0 < cost.encode_seconds < 0.01 and 0 < cost.decode_seconds < 0.01
     noise = np.random.default_rng(1).integers(0, 1 << 32, 1 << 18, dtype=np.uint32)
-    assert p2p_gpu_cost.measure_on_gpu(Codec("mpc"), noise.view(np.float32)) is None
+    assert p2p_gpu.measure_on_gpu(Codec("mpc"), noise.view(np.float32)) is None
 
 
 def test_a_library_without_a_gpu_side_is_named(monkeypatch):
-    monkeypatch.setattr(p2p_gpu_cost, "library", lambda: object())
-    assert p2p_gpu_cost.why_no_gpu() == "this library has no GPU side"
+    monkeypatch.setattr(p2p_gpu, "library", lambda: object())
+    assert p2p_gpu.why_no_gpu() == "this library has no GPU side"
 
 
 @pytest.mark.multiproc

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from thinwire import Codec, message
 from thinwire.bench import codec as codec_bench
-from thinwire.bench.gpu_buffers import GpuFrameBuffers
+from thinwire.bench.buffers import GpuFrameBuffers
 from thinwire.bench.nccl import HAS_HOPS
 from thinwire.bench.samples import Sample
 from thinwire.cli import command_line

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from thinwire.lab import Lab, LabError
+from thinwire.lab.environments import NETWORKS
 from thinwire.lab.gpus import visible
-from thinwire.lab.launchers import networks
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
 
 ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 # A host's GPUs belong to it, if the machine has any.
 GPUS = {"CUDA_VISIBLE_DEVICES", "NCCL_HOSTID"} if visible(os.environ) else set()
-LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", *networks.DEFAULTS} | GPUS
+LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", *NETWORKS} | GPUS
 # Python sets LC_CTYPE, and shells set the others, by themselves.
 SET_BY_PROGRAMS = {"LANG", "LC_CTYPE", "PWD", "SHLVL", "_", "OLDPWD"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from thinwire.launch.names import calls_of
+from thinwire.launch.installation import calls_of
 from thinwire.library import MPI_SHIMS, _header_path, library_folder
 
 VERSIONS = {

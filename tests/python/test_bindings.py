@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import thinwire
-from thinwire import shape_note
+from thinwire import headers
 from thinwire.bench import float8
 
 
@@ -79,9 +79,9 @@ def test_slow_axes_of_five_count_as_one() -> None:
 
 def test_a_note_that_is_damaged_is_refused() -> None:
     frame = thinwire.compress(wave(6).reshape(1, 1, 1, 2, 3), "raw")
-    at = frame.index(shape_note.MARK)
-    other = frame[:at] + shape_note.note_of((7, 1, 1, 1, 1))
-    many = frame[:at] + shape_note.MARK + b"\xff" * 8
+    at = frame.index(headers.MARK)
+    other = frame[:at] + headers.note_of((7, 1, 1, 1, 1))
+    many = frame[:at] + headers.MARK + b"\xff" * 8
     for bad in (frame[:-1], frame[:-8] + bytes(8), frame[: at + 9], other, many):
         for read in (thinwire.inspect, thinwire.decompress):
             with pytest.raises(thinwire.ThinwireError, match="damaged"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from thinwire.bench.programs import clean_environment
-from thinwire.comm.mpi import _family
+from thinwire.comm.transport import _family
 from thinwire.library import built_shims
 
 # Communicators over MPI, made from mpi4py's.

@@ -12,7 +12,7 @@ from guided import Guided
 from made_traces import rank_lines
 
 import thinwire
-from thinwire import capture, job_report, message, raw_files, traces
+from thinwire import capture, files, message, statistics, traces
 from thinwire.bench import samples
 from thinwire.lab import state
 from thinwire.launch import elf, program
@@ -98,7 +98,7 @@ def test_guided_files_of_values(tmp_path: Path) -> None:
         path.write_bytes(data)
         for dtype in ("f32", "bytes"):
             try:
-                assert raw_files.read(path, dtype).nbytes == len(data)
+                assert files.read(path, dtype).nbytes == len(data)
             except ValueError as error:
                 assert path.name in str(error)
 
@@ -153,15 +153,15 @@ def test_guided_reports(tmp_path: Path) -> None:
     def read(data: bytes) -> None:
         path.write_bytes(data)
         try:
-            found = job_report.read(path)
+            found = statistics.read_report(path)
         except ValueError as error:
             assert str(path) in str(error)
             return
-        assert sum(found[name] for name in job_report.COUNTS) >= 0
+        assert sum(found[name] for name in statistics.REPORT_COUNTS) >= 0
         assert sum(found["raw_by_reason"].values()) >= 0
 
     read(json.dumps(REPORT).encode())
-    assert job_report.read(path) == REPORT
+    assert statistics.read_report(path) == REPORT
     _fuzz(read, [json.dumps(REPORT).encode(), b"{}", b""])
 
 

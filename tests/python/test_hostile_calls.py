@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import thinwire
-from thinwire import whole_file
+from thinwire import files
 from thinwire.costs import Costs, find_here
 from thinwire.library import parse_link_rate, parse_size
 from thinwire.plan import PlanSettings, plan_collective, plan_message
@@ -112,7 +112,7 @@ def test_what_is_interrupted_while_written_is_not_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "out"
-    whole_file.write(path, bytes(3 << 20))
+    files.write(path, bytes(3 << 20))
     assert path.stat().st_size == 3 << 20
 
     def interrupt(_data: object) -> None:
@@ -120,7 +120,7 @@ def test_what_is_interrupted_while_written_is_not_there(
 
     monkeypatch.setattr("builtins.memoryview", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        whole_file.write(path, b"data")
+        files.write(path, b"data")
     assert not path.exists()
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_may_not_be_written_to_stays(
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(PermissionError, match="out"):
-        whole_file.write(path, b"data")
+        files.write(path, b"data")
     monkeypatch.undo()
     assert path.read_bytes() == b"another's"
 

@@ -13,7 +13,7 @@ import pytest
 from changed import changed, limit, seeds
 from made_traces import TOTALS, rank_lines
 
-from thinwire import capture, checked, job_report, traces
+from thinwire import capture, checked, statistics, traces
 from thinwire.bench import samples
 from thinwire.lab import state
 from thinwire.traces.page import page
@@ -84,7 +84,7 @@ def test_what_is_no_object_of_json_is_named(text: str, says: str) -> None:
 
 
 def _report_lines() -> list[Any]:
-    return [{**dict.fromkeys(job_report.COUNTS, 3), "raw_by_reason": {"a reason": 3}}]
+    return [{**dict.fromkeys(statistics.REPORT_COUNTS, 3), "raw_by_reason": {"a reason": 3}}]
 
 
 def test_changed_reports_are_read_or_refused(tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_changed_reports_are_read_or_refused(tmp_path: Path) -> None:
         path.write_text(changed(_report_lines, seed), errors="surrogatepass")
         try:
             with limit(3):
-                found = job_report.read(path)
-            assert sum(found[name] for name in job_report.COUNTS) >= 0
+                found = statistics.read_report(path)
+            assert sum(found[name] for name in statistics.REPORT_COUNTS) >= 0
             assert sum(found["raw_by_reason"].values()) >= 0
             outcomes[True] += 1
         except ValueError as error:

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from thinwire import message
-from thinwire.bench.buffers import FrameBuffers
-from thinwire.bench.failed import failed_row
-from thinwire.bench.gpu_buffers import GpuFrameBuffers
-from thinwire.bench.order0 import order0_ratio
-from thinwire.bench.samples import Sample
+from thinwire.bench.buffers import FrameBuffers, GpuFrameBuffers
+from thinwire.bench.output import failed_row
+from thinwire.bench.samples import Sample, order0_ratio
 from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went_raw
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError

@@ -11,10 +11,10 @@ from typing import Any
 
 from thinwire import message
 from thinwire.bench import specs
-from thinwire.bench.failed import failed_row
 from thinwire.bench.gpu_inputs import GpuInput
-from thinwire.bench.order0 import order0_ratio
+from thinwire.bench.output import failed_row
 from thinwire.bench.programs import BenchError, RunError
+from thinwire.bench.samples import order0_ratio
 from thinwire.codec import Codec
 
 _PATIENCE_SECONDS = 300

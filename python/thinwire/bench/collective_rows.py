@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from thinwire.bench.collective import CollectiveSession
-from thinwire.bench.failed import failed_row
+from thinwire.bench.output import failed_row
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from thinwire.bench.programs import Place, result_lines
-from thinwire.lab import jobs
+from thinwire.lab import environments
 
 SONAME = "libnccl.so.2"
 # Below a folder of Python packages, of the wheels that PyTorch and CuPy bring in.
@@ -55,7 +55,7 @@ def run_ranks(
 ) -> Said:
     """Rank r is on host r modulo their number."""
     hosts = min(place.hosts, ranks)
-    port = jobs.PORT if place.hosts > 1 else _free_port()
+    port = environments.PORT if place.hosts > 1 else _free_port()
     with tempfile.TemporaryDirectory(prefix="thinwire-ranks-") as folder:
         outputs = [Path(folder, f"{rank}") for rank in range(ranks)]
         started = []

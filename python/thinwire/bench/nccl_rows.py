@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thinwire.bench.collective_rows import bus_factor, moved_bytes
-from thinwire.bench.failed import failed_row
 from thinwire.bench.nccl import PER_HOP, PLANNED, RAW, NcclSession
+from thinwire.bench.output import failed_row
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place
 

@@ -1,12 +1,13 @@
-"""Rows to standard output: a table for people, CSV or JSON for programs. Progress to stderr."""
+"""Rows of results: what failed becomes one, and all go to standard output, as a table for
+people, or CSV or JSON for programs. Progress to stderr."""
 
 import csv
 import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import MISSING, asdict, fields
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.text import Text
@@ -60,3 +61,24 @@ def print_table(rows: Sequence[Any], columns: Sequence[Column], notes: Sequence[
     print_cells(console, headings, [[cell(row) for _, cell in columns] for row in rows])
     for note in notes:
         console.print(note, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+
+
+Row = TypeVar("Row")
+
+# The end of what a program said, which names the cause.
+_NOTE_LENGTH = 300
+_EMPTY = {"str": "-", "int": 0, "bool": False, "list[str]": []}
+
+
+def failed_row(kind: type[Row], error: object, **known: Any) -> Row:
+    """A row of this dataclass with `known` and without figures, not verified; its note is the
+    error, in one line."""
+    words = " ".join(str(error).split())
+    if len(words) > _NOTE_LENGTH:
+        words = f"{words[:60]} ... {words[-_NOTE_LENGTH + 60 :]}"
+    values = {
+        field.name: _EMPTY.get(getattr(field.type, "__name__", str(field.type)))
+        for field in fields(kind)  # type: ignore[arg-type]
+        if field.default is MISSING and field.default_factory is MISSING
+    }
+    return kind(**{**values, "verified": False, **known, "note": f"failed: {words}"})

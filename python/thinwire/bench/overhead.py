@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.failed import failed_row
-from thinwire.bench.output import say
+from thinwire.bench.output import failed_row, say
 from thinwire.bench.programs import Loopback, RunError, read_report, run_program, under_shim
 
 # A run of the default number of batches takes about a tenth of a second a size.

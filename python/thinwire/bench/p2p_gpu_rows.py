@@ -7,7 +7,7 @@ import numpy as np
 
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.expected import Expected
-from thinwire.bench.failed import failed_row
+from thinwire.bench.output import failed_row
 from thinwire.bench.p2p import STARTUP_BYTES, Runs, Session
 from thinwire.bench.p2p_gpu import (
     DIRECT,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from thinwire.bench.expected import Expected, allowed_speedup, refill_seconds
-from thinwire.bench.failed import failed_row
+from thinwire.bench.output import failed_row
 from thinwire.bench.p2p import NATIVE, STARTUP_BYTES, Runs, Session, expect_all, run_link
 from thinwire.bench.programs import Place
 

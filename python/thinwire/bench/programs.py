@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from thinwire import job_report
-from thinwire.lab import Lab, gpus, jobs, launchers
+from thinwire import statistics
+from thinwire.lab import Lab, environments, gpus, launchers
 
 
 class BenchError(Exception):
@@ -137,7 +137,7 @@ class LabPlace:
         self, command: list[str], host: int, local: int, of_host: int, **piped: Any
     ) -> "subprocess.Popen[str]":
         shared = 0 < len(self._lab.gpus()[host]) < of_host
-        of_nccl = jobs.of_nccl(self._lab.host_names()[host], local if shared else None)
+        of_nccl = environments.of_nccl(self._lab.host_names()[host], local if shared else None)
         words = ["env", *(f"{name}={value}" for name, value in of_nccl.items()), *command]
         return self._lab.popen(words, env=clean_environment(), host=host, text=True, **piped)
 
@@ -229,6 +229,6 @@ def read_report(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise RunError("the shim wrote no report: was it loaded on every rank?")
     try:
-        return job_report.read(path)
+        return statistics.read_report(path)
     except ValueError as error:
         raise RunError(str(error)) from error

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thinwire.bench.failed import failed_row
-from thinwire.bench.output import say
+from thinwire.bench.output import failed_row, say
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place, RunError
 from thinwire.bench.raw import RawRuns, RawSession, run_pairs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thinwire import dtypes, raw_files
+from thinwire import dtypes, files
 from thinwire.bench import float8
 
 DATA_FOLDER = "THINWIRE_DATA"
@@ -88,7 +88,7 @@ def read(path: Path, dtype: str | None = None) -> Sample:
     if name not in dtypes.CODES:
         known = ", ".join(dtypes.CODES)
         raise ValueError(f"{path.name}: the suffix is no dtype ({known}): pass --dtype")
-    values = raw_files.read(path, name)
+    values = files.read(path, name)
     if values.size == 0:
         raise ValueError(f"{path.name}: 0 bytes are no whole number of {name} values")
     return Sample(path.name, name, values)
@@ -160,3 +160,30 @@ def read_all(
         except ValueError as error:
             skipped(str(error))
     return found
+
+
+_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
+
+
+def order0_ratio(sample: Sample) -> float | None:
+    """The ratio of a mask of the exact zeros and the exponents of all other values, each at its
+    entropy over the whole array, with their signs and mantissas as they are. None for bytes, and
+    where nothing is left to be sent. A codec that looks at more than frequencies can exceed it."""
+    mantissa = _MANTISSA_BITS.get(sample.dtype)
+    if mantissa is None:
+        return None
+    words = sample.values.reshape(-1)
+    words = words.view(f"u{words.itemsize}")
+    kept = words[words != 0]
+    exponents = (kept >> mantissa).astype(np.int64) & (
+        (1 << (8 * words.itemsize - 1 - mantissa)) - 1
+    )
+    bits = _entropy_bits(np.array([kept.size, words.size - kept.size]))
+    bits += _entropy_bits(np.bincount(exponents)) + kept.size * (1 + mantissa)
+    return 8 * words.nbytes / bits if bits else None
+
+
+def _entropy_bits(counts: np.ndarray) -> float:
+    """Of as many symbols as the counts add up to."""
+    counts = counts[counts > 0]
+    return float(np.sum(counts * (np.log2(counts.sum()) - np.log2(counts))))

@@ -9,9 +9,8 @@ import typer
 
 from thinwire.bench import advise as adviser
 from thinwire.bench import candidates, samples
-from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.buffers import FrameBuffers, GpuFrameBuffers
 from thinwire.bench.candidates import Asked, Candidate
-from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.output import Column, number, print_table, say, warn_if_busy
 from thinwire.bench.steps import steps
 from thinwire.cli import values

@@ -8,10 +8,10 @@ import typer
 
 from thinwire.bench import generators, p2p_rows, samples, tables
 from thinwire.bench import overhead as overhead_bench
+from thinwire.bench.gpu_tables import GPU_P2P_COLUMNS, gpu_p2p_notes
 from thinwire.bench.output import warn_if_busy
 from thinwire.bench.p2p import Session
 from thinwire.bench.p2p_gpu_rows import P2pGpuRow, measure_link
-from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.steps import steps
@@ -111,7 +111,7 @@ def p2p(
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
     if between_gpus:
-        finish(gpu_rows, GPU_COLUMNS, as_csv, as_json, gpu_notes(gpu_rows))
+        finish(gpu_rows, GPU_P2P_COLUMNS, as_csv, as_json, gpu_p2p_notes(gpu_rows))
     else:
         finish(rows, tables.P2P_COLUMNS, as_csv, as_json, tables.p2p_notes(rows))
 

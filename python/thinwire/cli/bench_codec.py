@@ -124,7 +124,9 @@ def codec(
     rows, notes = _measure_gpu(work, program, sums) if gpu else (_measure_cpu(work, runs), [])
     if picture:
         _write_picture(picture, rows)
-    finish(rows, gpu_tables.COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
+    finish(
+        rows, gpu_tables.GPU_CODEC_COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes
+    )
 
 
 def _write_picture(path: Path, rows: list[Any]) -> None:
@@ -198,7 +200,7 @@ def _measure_gpu(work: Work, program: Path | None, sums: bool) -> tuple[list[Any
                 for each, source, variant in jobs:
                     with step(f"{each.spec} on {source.period.name}, {source.nbytes} bytes"):
                         rows.append(codec_gpu.measure(running, each, variant, sums))
-            notes = gpu_tables.notes(running.gpu, ceilings)
+            notes = gpu_tables.gpu_codec_notes(running.gpu, ceilings)
     except BenchError as error:
         raise failure(error) from error
     return rows, notes

@@ -135,7 +135,13 @@ def collective(
             )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
-    finish(rows, collective_tables.COLUMNS, as_csv, as_json, collective_tables.notes(rows))
+    finish(
+        rows,
+        collective_tables.COLLECTIVE_COLUMNS,
+        as_csv,
+        as_json,
+        collective_tables.collective_notes(rows),
+    )
 
 
 def _rows(place: Place, session: CollectiveSession) -> list[CollectiveRow]:

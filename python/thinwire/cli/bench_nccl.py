@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from thinwire import dtypes
-from thinwire.bench import nccl_tables
+from thinwire.bench import collective_tables
 from thinwire.bench.nccl import ALGORITHMS, OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
 from thinwire.bench.nccl_ranks import find_nccl
 from thinwire.bench.nccl_rows import NcclRow, make_rows
@@ -138,7 +138,9 @@ def nccl(
             )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
-    finish(rows, nccl_tables.COLUMNS, as_csv, as_json, nccl_tables.notes(rows))
+    finish(
+        rows, collective_tables.NCCL_COLUMNS, as_csv, as_json, collective_tables.nccl_notes(rows)
+    )
 
 
 def _rows(place: Place, session: NcclSession) -> list[NcclRow]:

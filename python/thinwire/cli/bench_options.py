@@ -8,8 +8,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from thinwire.bench import specs as codec_specs
-from thinwire.bench.failed import failed_row
-from thinwire.bench.output import Column, print_csv, print_json, print_table, say
+from thinwire.bench.output import Column, failed_row, print_csv, print_json, print_table, say
 from thinwire.bench.p2p import STARTUP_BYTES
 from thinwire.bench.programs import LabPlace, Loopback, Place, RunError
 from thinwire.cli import values

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thinwire import whole_file
+from thinwire import files
 from thinwire.bench import ratios, samples
 from thinwire.bench.output import say
 from thinwire.bench.steps import steps
@@ -30,7 +30,7 @@ def ratio(
     if place is None and (write or check):
         raise typer.BadParameter("no bench/results around here: pass --file")
     if write and place:
-        whole_file.expect(place)
+        files.expect(place)
     arrays = [*ratios.generated(), *ratios.files(lambda why: say(f"skipped {why}"))]
     if not samples.data_files():
         say(f"skipped the files: ${samples.DATA_FOLDER} names no folder of them")

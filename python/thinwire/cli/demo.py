@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from thinwire import whole_file
+from thinwire import files
 from thinwire.cli.values import Device
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def demo(
     from ..lab import LabError
 
     messages, console = Console(stderr=True), Console()
-    whole_file.expect(output_dir / "report.json")
+    files.expect(output_dir / "report.json")
     try:
         program = find_wave(wave)
         chosen = choose_device(device, program, messages.print)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from thinwire import dtypes, message, raw_files, whole_file
+from thinwire import dtypes, files, message
 from thinwire.cli import interrupts, values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
@@ -43,13 +43,13 @@ def encode(
     """Encode a file of raw little-endian values into one frame."""
     name = _dtype_of(source, dtype)
     try:
-        data = raw_files.read(source, name)
+        data = files.read(source, name)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     with interrupts.at_once():
         frame = message.compress(data, codec, dtype=name)
     assert isinstance(frame, bytes)  # as an array in host memory gives
-    whole_file.write(target, frame)
+    files.write(target, frame)
     spec = message.inspect(frame).spec
     ratio = data.nbytes / len(frame)
     Console(stderr=True).print(f"{spec}: {data.nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
@@ -69,7 +69,7 @@ def decode(
     allow_decoding(*(allow or []))
     with interrupts.at_once():
         array = message.decompress(source.read_bytes())
-    whole_file.write(target, array.reshape(-1).view("u1").data)
+    files.write(target, array.reshape(-1).view("u1").data)
 
 
 def inspect(source: Source) -> None:

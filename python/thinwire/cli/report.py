@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from thinwire import traces, whole_file
+from thinwire import files, traces
 from thinwire.cli.shim import fail, warn
 from thinwire.traces.page import page
 
@@ -41,5 +41,5 @@ def report(
     if as_json:
         print(json.dumps(merged.as_dict(), indent=2))
         return
-    whole_file.write(output, page(merged, trace[0].name).encode())
+    files.write(output, page(merged, trace[0].name).encode())
     print(output)

@@ -19,8 +19,8 @@ from thinwire.launch import (
     on_path,
 )
 from thinwire.launch.families import FAMILIES
+from thinwire.launch.installation import Fit
 from thinwire.launch.launcher import has_standard_abi
-from thinwire.launch.names import Fit
 from thinwire.library import MPI_SHIMS, NCCL_SHIM, built_shims, library_folder, library_path
 
 MpiOption = Annotated[

@@ -7,7 +7,7 @@ from thinwire.bench.output import Column, number
 from thinwire.codec import CodecCost
 from thinwire.simulation.compare import MOST_RANKS, Comparison
 from thinwire.simulation.machine import Machine
-from thinwire.simulation.startup import Start, start_of
+from thinwire.simulation.run import Start, start_of
 
 
 @dataclass(frozen=True)

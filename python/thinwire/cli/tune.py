@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thinwire import whole_file
+from thinwire import files
 from thinwire.bench import tune as tuner
 from thinwire.bench.layout import print_wrapped
 from thinwire.bench.output import Column, print_table, say, warn_if_busy
@@ -61,7 +61,7 @@ def tune(
         _show(path, Costs(path).rows, as_json)
         return
     more = [Codec(spec) for spec in codec or []]
-    whole_file.expect(path)
+    files.expect(path)
     warn_if_busy()
     wanted = tuner.jobs(more, with_gpu=on_gpu(Device.AUTO))
     rows = list(tuner.measure(wanted, steps, lambda why: say(f"left out {why}")))

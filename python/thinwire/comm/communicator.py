@@ -10,14 +10,13 @@ from typing import Any, Self
 from thinwire import dtypes
 from thinwire.arrays import DEFAULT_STREAM
 from thinwire.codec import Codec
-from thinwire.comm import mpi
 from thinwire.comm.buffers import Buffer
 from thinwire.comm.interrupts import check, interrupted
 from thinwire.comm.operation_names import algorithms, code_of, codings, operations, reduction_code
 from thinwire.comm.operations import Operations
 from thinwire.comm.report import CollectiveReport, report_of
-from thinwire.comm.transport import Transport
-from thinwire.driver import wait_for_stream
+from thinwire.comm.transport import Transport, is_finalized, nodes_of
+from thinwire.gpu import wait_for_stream
 from thinwire.library import (
     ffi,
     ffi_new,
@@ -82,7 +81,7 @@ class Communicator(Operations):
         self._keeper = transport
         is_mpi = transport is not ranks
         if is_mpi and nodes is None:
-            nodes = mpi.nodes_of(ranks)
+            nodes = nodes_of(ranks)
         options, kept = self._options(threshold, link, nodes, piece, job, transport.ranks)
         set_numbers(options, reference_bytes=_bytes(references or 0))
         # An MPI has no way to withdraw from a wait.
@@ -144,7 +143,7 @@ class Communicator(Operations):
             ffi.release(handle)
             return
         _over_mpi.discard(self)
-        if not mpi.is_finalized():
+        if not is_finalized():
             library().tw_comm_destroy(handle)
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import job_report
+from .. import statistics
 from .links import Link
 
 RANKS = 2
@@ -124,7 +124,7 @@ def run_wave(
         if not report_file.exists():
             raise DemoError(f"the shim wrote no report for {codec}: was it loaded? {_tail(done)}")
         try:
-            report = job_report.read(report_file)
+            report = statistics.read_report(report_file)
         except ValueError as error:
             raise DemoError(str(error)) from error
     return Run(codec, _result_line(done), report, field)

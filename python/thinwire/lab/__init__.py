@@ -11,6 +11,6 @@ says which.
 
 from .errors import LabError, LabUnavailable
 from .lab import Lab
-from .report import LabReport
+from .measure import LabReport
 
 __all__ = ["Lab", "LabError", "LabReport", "LabUnavailable"]

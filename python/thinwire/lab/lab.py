@@ -8,12 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from . import environments, launchers, measure, state
 from . import gpus as gpu_devices
-from . import jobs, launchers, measure, state
 from .addresses import MOST_HOSTS, name_of
 from .connection import Connection, connect, end_lab_process, start_lab_process
 from .errors import LabError
-from .report import LabReport
+from .measure import LabReport
 from .shaping import parse_link
 
 _ENTER = Path(__file__).with_name("enter.py")
@@ -104,7 +104,7 @@ class Lab:
         if self._gpus is None:
             return [{}] * self.hosts
         return [
-            gpu_devices.variables(gpus, os.environ) | jobs.of_nccl(name_of(self.name, host))
+            gpu_devices.variables(gpus, os.environ) | environments.of_nccl(name_of(self.name, host))
             for host, gpus in enumerate(self._gpus)
         ]
 
@@ -175,13 +175,14 @@ class Lab:
         first, count = self.addresses()[0], self.ranks_per_host
         started: list[subprocess.Popen[Any]] = []
         for host, (name, own) in enumerate(zip(self.host_names(), self.addresses(), strict=True)):
-            places = [jobs.of_torchrun(first, own, self.hosts, count, host)]
+            places = [environments.of_torchrun(first, own, self.hosts, count, host)]
             if not torchrun:
                 places = [
-                    jobs.of_rank(first, self.hosts, count, host, local) for local in range(count)
+                    environments.of_rank(first, self.hosts, count, host, local)
+                    for local in range(count)
                 ]
             for place in places:
-                environment = {**caller, **jobs.of_nccl(name), **place}
+                environment = {**caller, **environments.of_nccl(name), **place}
                 started.append(self.popen(command, env=environment, host=host, **options))
         return started
 

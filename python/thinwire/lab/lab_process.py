@@ -19,10 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import launchers, mounts
-from .launchers import networks
-from .launchers.files import DESCRIPTION
-from .login import login_environment
+from . import launchers
+from .environments import NETWORKS, login_environment
 from .namespaces import (
     CLONE_NEWNET,
     CLONE_NEWNS,
@@ -30,6 +28,9 @@ from .namespaces import (
     CLONE_NEWUTS,
     become_root_of_user_namespace,
     die_with_parent,
+    make_private,
+    name_hosts,
+    own_process,
     unshare,
 )
 from .serve import send, serve
@@ -40,7 +41,7 @@ def main() -> int:
     options = json.loads(sys.argv[1])
     owner = socket.socket(fileno=options["owner"])
     # Read before the user namespace, where everybody is root.
-    login = {**login_environment(), **networks.DEFAULTS}
+    login = {**login_environment(), **NETWORKS}
     try:
         _make_namespaces()
     except OSError as error:
@@ -75,12 +76,12 @@ def _hold(options: dict[str, Any], owner: socket.socket, login: dict[str, str]) 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    outer = mounts.own_process()
+    outer = own_process()
     try:
         # Kept out of main(): a refusal of namespaces is then known before this costly import.
         from .network import Network
 
-        mounts.make_private(Path(options["folder"]))
+        make_private(options["folder"])
         network = Network(options["name"], options["hosts"], parse_link(options["link"]))
         description = _write_description(options, network, login)
     except ImportError as error:
@@ -101,7 +102,7 @@ def _hold(options: dict[str, Any], owner: socket.socket, login: dict[str, str]) 
 def _write_description(options: dict[str, Any], network: Any, login: dict[str, str]) -> Any:
     """Puts the agent, its data and the hostfile into the lab's folder; returns what owners get."""
     folder = Path(options["folder"])
-    mounts.name_hosts(folder, {host.name: host.address for host in network.hosts})
+    name_hosts(options["folder"], {host.name: host.address for host in network.hosts})
     slots = options["ranks_per_host"]
     files = launchers.write_files(folder, [host.name for host in network.hosts], slots)
     held = {
@@ -112,8 +113,8 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
         for host, environment in zip(network.hosts, options["environments"], strict=True)
         for name in (host.name, host.address)
     }
-    data = {"process": mounts.own_process(), "logins": logins, "hosts": held}
-    (folder / DESCRIPTION).write_text(json.dumps(data))
+    data = {"process": own_process(), "logins": logins, "hosts": held}
+    (folder / launchers.DESCRIPTION).write_text(json.dumps(data))
     hosts = [
         {**vars(host), "environment": environment}
         for host, environment in zip(network.hosts, options["environments"], strict=True)

@@ -4,11 +4,30 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from .errors import LabError
 from .shaping import Link
+
+
+@dataclass(frozen=True)
+class LabReport:
+    """The links of a lab after a run.
+
+    `burst_bytes` is what a token bucket lets through at full speed after a pause (0: unshaped),
+    `drops` counts the packets lost since the lab was entered, and `raw_bits_per_second` is the
+    payload rate that a plain TCP transfer reached (None: not measured). Figures taken while
+    `drops` is not 0 are void.
+    """
+
+    hosts: int
+    link: str
+    burst_bytes: int
+    drops: int
+    raw_bits_per_second: float | None = None
+
 
 _TRANSFER = Path(__file__).with_name("transfer.py")
 _SECONDS = 0.5

@@ -1,4 +1,5 @@
-"""The system calls of the lab, by way of libc: Python has them from 3.12 on only.
+"""The system calls of the lab, by way of libc: Python has them from 3.12 on only; and the mounts
+that its processes see, all of which vanish with it.
 
 Standard library only: the short-lived programs of the lab import this file by its folder.
 """
@@ -108,3 +109,37 @@ def _show_interfaces() -> None:
     mount("sysfs", classes, "sysfs")
     mount(f"{classes}{devices.removeprefix('/sys')}", devices, None, MS_BIND)
     mount(f"{classes}{classes.removeprefix('/sys')}", classes, None, MS_BIND)
+
+
+def make_private(folder: str) -> None:
+    """Mounts the lab's own /proc, shared memory, and scratch space at `folder`, which exists.
+
+    Two labs number their processes alike, and shared memory is named after such numbers: hence
+    a /dev/shm of its own.
+    """
+    # Later mounts of the machine still show inside; those of the lab never show outside.
+    mount("none", "/", None, MS_REC | MS_SLAVE)
+    mount("thinwire-lab", folder, "tmpfs")
+    mount("thinwire-lab", "/dev/shm", "tmpfs")
+    # Refused in containers that mask parts of /proc. Then the outer /proc stays, and process
+    # numbers read from it are the machine's.
+    with suppress(OSError):
+        mount("proc", "/proc", "proc")
+
+
+def own_process() -> str:
+    """This process's number as the mounted /proc has it, which getpid() need not agree with."""
+    return os.readlink("/proc/self")
+
+
+def name_hosts(folder: str, addresses: dict[str, str]) -> None:
+    """Has the lab's hostnames resolve to `addresses`, besides what /etc/hosts already says."""
+    system = "/etc/hosts"
+    with suppress(OSError):
+        with open(system) as file:
+            known = file.read()
+        lines = [f"{address} {name}\n" for name, address in addresses.items()]
+        own = os.path.join(folder, "hosts")
+        with open(own, "w") as file:
+            file.write(known + "\n" + "".join(lines))
+        mount(own, system, None, MS_BIND)

@@ -2,9 +2,8 @@
 
 from .choice import Choice, Refused, choose
 from .forward import forward
-from .installation import mpi_libraries
+from .installation import best_fit, mpi_libraries
 from .launcher import Launcher, from_environment, from_path, is_launcher, on_path
-from .names import best_fit
 from .nccl import (
     is_nccl_launcher,
     is_torchrun,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .run_and_read import answer_of
+from .program import answer_of
 
 # mpirun.openmpi, mpiexec.hydra, mpirun-mpich-gcc: distributions keep several side by side.
 _NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([.-].*)?")

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .elf import defined_names
-from .program import interpreter_of, is_python, libraries_of
-from .run_and_read import answer_of
+from .program import answer_of, interpreter_of, is_python, libraries_of
 
 _SONAME = "libnccl.so.2"
 # The text that NCCL prints when it starts.

@@ -3,12 +3,12 @@
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .families import FAMILIES, family_of, family_of_file
-from .run_and_read import answer_of
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
 _SANITIZER = re.compile(r"lib((hw)?a|t|l)san\.so|libclang_rt\.((hw)?a|t|l)san\b")
@@ -145,3 +145,24 @@ def _loaded_by_mpi4py(python: str) -> tuple[tuple[str, str], ...]:
     mapped = set(answer_of(python, "-c", _IMPORT_MPI4PY)[0].split())
     families = ((family_of_file(place), place) for place in sorted(mapped))
     return tuple((family, place) for family, place in families if family)
+
+
+_PATIENCE_SECONDS = 20
+
+
+def answer_of(*command: str) -> tuple[str, str]:
+    """What a command prints on standard output and on standard error; nothing where it is not
+    there or does not answer."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "", ""
+    return done.stdout, done.stderr

@@ -8,7 +8,7 @@ check_torch()
 from thinwire.statistics import preload_is_loaded  # noqa: E402
 from thinwire.torch.attach import Attached, attach  # noqa: E402
 from thinwire.torch.channel import close  # noqa: E402
-from thinwire.torch.compare import PolicyMismatch  # noqa: E402
+from thinwire.torch.companion import PolicyMismatch  # noqa: E402
 from thinwire.torch.ddp import ddp_hook  # noqa: E402
 from thinwire.torch.feedback import ErrorFeedback  # noqa: E402
 from thinwire.torch.fsdp import (  # noqa: E402

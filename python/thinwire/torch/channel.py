@@ -9,8 +9,7 @@ from typing import Any
 import torch
 
 from thinwire.comm import Communicator
-from thinwire.torch.companion import Companion
-from thinwire.torch.compare import compare
+from thinwire.torch.companion import Companion, compare
 from thinwire.torch.guard import Guard
 from thinwire.torch.setting import Setting, compared
 from thinwire.torch.transport import error_of, over_companion

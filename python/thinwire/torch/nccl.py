@@ -1,10 +1,12 @@
-"""What the preload library for NCCL learns from this side: names of groups, and a policy.
+"""What the preload library for NCCL learns from this side, names of groups and a policy, and what
+it goes by, which `set_policy` does not change.
 
 Torch gives NCCL's communicators no names. Their configuration (`ncclConfig_t`, NCCL 2.27 and
 later) has room for one, which torch passes on as it is.
 """
 
 import ctypes
+import logging
 import os
 import tempfile
 from collections.abc import Sequence
@@ -13,11 +15,11 @@ from typing import Any
 
 import torch.distributed as dist
 
-from thinwire.library import c_text
+from thinwire.library import ThinwireError, c_text
 from thinwire.policy import Policy
 from thinwire.settings import value_of
 from thinwire.statistics import nccl_report, preload_is_loaded
-from thinwire.torch.mapping import policy_of, text_of
+from thinwire.torch.mapping import is_lossy, policy_of, text_of
 
 # Offset in ncclConfig_t, as shim/nccl/entry/making.cpp reads it.
 _NAME_AT = 48
@@ -93,3 +95,48 @@ def policy_file(policy: Any, names: Sequence[str] | None = None) -> Path:
     with os.fdopen(handle, "w") as file:
         file.write(text)
     return Path(path)
+
+
+_log = logging.getLogger("thinwire.torch")
+_said: set[tuple[int, str]] = set()  # policies, and what held instead
+
+
+def say_what_holds(wanted: Policy) -> None:
+    """Warns, once for each, of a policy whose rules are not those that the library goes by."""
+    setting, held = _held()
+    if held is not None and held.hash == wanted.hash:
+        return
+    if (wanted.hash, setting) in _said:
+        return
+    _said.add((wanted.hash, setting))
+    _log.warning(
+        "set_policy: what goes by NCCL does not go by this policy: the preload library carries it, "
+        "by %s%s. thinwire.torch.preload_policy(), called before NCCL is used, has it go by a "
+        "policy, or `thinwire run --nccl --policy FILE`",
+        setting,
+        _in_words(held),
+    )
+
+
+def _held() -> tuple[str, Policy | None]:
+    """As the environment has it, which the library has read, or will; None where that is no policy
+    or codec."""
+    if value_of("THINWIRE_DISABLE") == "1":
+        return "THINWIRE_DISABLE=1, raw", Policy(text='[[rule]]\ncodec = "off"\n')
+    path = value_of("THINWIRE_POLICY")
+    codec = value_of("THINWIRE_CODEC") or "auto"
+    setting = f"THINWIRE_POLICY={path}" if path else f"THINWIRE_CODEC={codec}"
+    try:
+        return setting, Policy(path) if path else Policy(text=f'[[rule]]\ncodec = "{codec}"\n')
+    except ThinwireError:
+        return setting, None
+
+
+def _in_words(held: Policy | None) -> str:
+    if held is None:
+        return ""
+    lossy = any(
+        rule.codec not in ("off", "default") and is_lossy(rule.codec) for rule in held.rules
+    )
+    rules = "; ".join(rule.text for rule in held.rules)
+    return f" ({rules}), which is lossy" if lossy else f" ({rules})"

@@ -22,9 +22,9 @@ from thinwire.policy import Policy
 from thinwire.settings import value_of
 from thinwire.statistics import preload_is_loaded
 from thinwire.torch import groups
-from thinwire.torch.compare import compare
+from thinwire.torch.companion import compare
 from thinwire.torch.mapping import policy_of
-from thinwire.torch.preload import say_what_holds
+from thinwire.torch.nccl import say_what_holds
 
 DEFAULT_LEAST = "64KiB"
 _log = logging.getLogger("thinwire.torch")
