@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -26,22 +27,53 @@ from thinwire.cli.run_options import (
 from thinwire.cli.shim import MpiOption
 from thinwire.settings import in_force, job_rank, value_of
 
+# A way to start the command with these settings: the path of a preload library or None, whether it
+# calls NCCL, and whether little is said.
+Start = Callable[[list[str], dict[str, str], str | None, bool | None, bool], NoReturn]
 
+
+def _with_options(start: Start) -> Callable[..., None]:
+    """The command that takes these options and starts a program so. Its help is what `start` says
+    of itself."""
+
+    def command(
+        context: typer.Context,
+        codec: OwnCodecOption = None,
+        policy: PolicyOption = None,
+        threshold: ThresholdOption = None,
+        same_node: SameNodeOption = False,
+        link: LinkOption = None,
+        force: ForceOption = False,
+        references: ReferencesOption = None,
+        report: ReportOption = None,
+        trace: TraceOption = None,
+        log: LogOption = None,
+        mpi: MpiOption = None,
+        nccl: NcclOption = None,
+    ) -> None:
+        words = command_of(context)
+        wanted = settings(
+            codec,
+            policy,
+            threshold,
+            same_node,
+            link,
+            report,
+            log,
+            trace,
+            force=force,
+            references=references,
+        )
+        start(words, wanted, mpi, nccl, _quiet(log))
+
+    command.__doc__ = start.__doc__
+    return command
+
+
+@_with_options
 def run(
-    context: typer.Context,
-    codec: OwnCodecOption = None,
-    policy: PolicyOption = None,
-    threshold: ThresholdOption = None,
-    same_node: SameNodeOption = False,
-    link: LinkOption = None,
-    force: ForceOption = False,
-    references: ReferencesOption = None,
-    report: ReportOption = None,
-    trace: TraceOption = None,
-    log: LogOption = None,
-    mpi: MpiOption = None,
-    nccl: NcclOption = None,
-) -> None:
+    command: list[str], wanted: dict[str, str], mpi: str | None, nccl: bool | None, quiet: bool
+) -> NoReturn:
     """Run an MPI program with compression.
 
     As in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program
@@ -51,37 +83,13 @@ def run(
     shell script, for the launcher's MPI. A program linked to NCCL, what torchrun, accelerate and
     deepspeed start, and a Python that has NCCL among its packages get the library for NCCL.
     """
-    command = command_of(context)
-    wanted = settings(
-        codec,
-        policy,
-        threshold,
-        same_node,
-        link,
-        report,
-        log,
-        trace,
-        force=force,
-        references=references,
-    )
-    _replace(*launched(command, wanted, mpi, nccl=nccl, quiet=_quiet(log)))
+    _replace(*launched(command, wanted, mpi, nccl=nccl, quiet=quiet))
 
 
+@_with_options
 def execute(
-    context: typer.Context,
-    codec: OwnCodecOption = None,
-    policy: PolicyOption = None,
-    threshold: ThresholdOption = None,
-    same_node: SameNodeOption = False,
-    link: LinkOption = None,
-    force: ForceOption = False,
-    references: ReferencesOption = None,
-    report: ReportOption = None,
-    trace: TraceOption = None,
-    log: LogOption = None,
-    mpi: MpiOption = None,
-    nccl: NcclOption = None,
-) -> None:
+    command: list[str], wanted: dict[str, str], mpi: str | None, nccl: bool | None, quiet: bool
+) -> NoReturn:
     """Run one rank with compression.
 
     As in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program
@@ -89,21 +97,8 @@ def execute(
     For launchers that `thinwire run` does not know. The preload library is chosen as there, by the
     launcher that started the rank.
     """
-    command = command_of(context)
-    wanted = settings(
-        codec,
-        policy,
-        threshold,
-        same_node,
-        link,
-        report,
-        log,
-        trace,
-        force=force,
-        references=references,
-    )
     launcher = launch.from_environment(os.environ)
-    quiet = job_rank() > 0 or _quiet(log)
+    quiet = quiet or job_rank() > 0
     _replace(*alone(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet))
 
 
