@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from thinwire.bench import advise as adviser
-from thinwire.bench import candidates
+from thinwire.bench import candidates, samples
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.candidates import Asked, Candidate
 from thinwire.bench.codec import CodecRow
@@ -87,8 +87,8 @@ def test_messages_of_other_sizes_are_cut_or_repeated(field):
 
 def test_one_plane_is_no_volume():
     volume = Sample("x", "f32", np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4))
-    assert candidates.of_size(volume, 1).values.shape == (3, 4)
-    more = candidates.of_size(volume, 5 * 12 * 4).values
+    assert samples.of_size(volume, 1).values.shape == (3, 4)
+    more = samples.of_size(volume, 5 * 12 * 4).values
     assert more.shape == (5, 3, 4) and np.array_equal(more[4], volume.values[0])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import thinwire
-from thinwire.comm.communicator import in_threads
+from thinwire.comm.transport import in_threads
 from thinwire.library import MPI_SHIMS, built_shims
 
 PROGRAM = """

@@ -5,11 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from thinwire.bench import specs
 from thinwire.bench.codec import Buffers, measure
-from thinwire.bench.samples import Sample, merged_shapes
+from thinwire.bench.samples import Sample, merged_shapes, of_size
 from thinwire.bench.steps import Step
 from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.library import ThinwireError
@@ -89,15 +87,6 @@ def _with_bound(info: CodecInfo, error: str) -> Codec | None:
         return Codec(f"{info.name}:{error}")
     except ThinwireError:
         return None
-
-
-def of_size(sample: Sample, nbytes: int) -> Sample:
-    """The array cut or repeated along its slowest axis to about `nbytes`, at least one plane, which
-    is then no volume."""
-    plane = sample.values[0].nbytes
-    count = max(1, nbytes // plane)
-    values = np.ascontiguousarray(sample.values[np.arange(count) % len(sample.values)])
-    return replace(sample, values=values[0] if count == 1 and values.ndim > 1 else values)
 
 
 Job = tuple[Codec, Sample]

@@ -58,6 +58,15 @@ def merged_shapes(shape: tuple[int, ...], max_rank: int) -> list[tuple[int, ...]
     return sorted(found)
 
 
+def of_size(sample: Sample, nbytes: int) -> Sample:
+    """The array cut or repeated along its slowest axis to about `nbytes`, at least one plane, which
+    is then no volume."""
+    plane = sample.values[0].nbytes
+    count = max(1, nbytes // plane)
+    values = np.ascontiguousarray(sample.values[np.arange(count) % len(sample.values)])
+    return replace(sample, values=values[0] if count == 1 and values.ndim > 1 else values)
+
+
 def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
     """fp64 values as `dtype`, rounded to nearest (bf16: towards zero, bytes: in steps of 1/40);
     those of 8-bit floats are scaled so that the largest becomes the type's, as programs do."""

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from thinwire.bench import explain as explainer
-from thinwire.bench.explain import Call, Explanation, Row, ms
+from thinwire.bench import prices
+from thinwire.bench.explain import Explanation, Row, ms
 from thinwire.bench.layout import print_wrapped
 from thinwire.bench.output import Column, number, print_table
+from thinwire.bench.prices import Call
 from thinwire.cli import values
 from thinwire.cli.policy import Operation, say_rule
 from thinwire.cli.run_options import CodecOption, PolicyOption
@@ -120,7 +122,7 @@ def explain(
         rate = link_of_nccl(-(-ranks // nodes)) or None
         link = f"{rate * 8e-9:g}gbit by this host's interfaces" if rate else None
     try:
-        price = explainer.by_file(data, call) if data else explainer.by_table_or_measuring(call)
+        price = prices.by_file(data, call) if data else prices.by_table_or_measuring(call)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     # In MPI programs the threshold is that of one rank's block, if the operation has blocks.

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from thinwire.bench.explain import Call, by_table_or_measuring
+from thinwire.bench.prices import Call, by_table_or_measuring
 from thinwire.codec import Codec, CodecCost
 from thinwire.library import ThinwireError, parse_link_rate
 from thinwire.simulation.calibrate import NEAR, Fit, calibrate

@@ -9,6 +9,7 @@ import numpy as np
 from thinwire import dtypes
 from thinwire.arrays import ArrayView, view_of
 from thinwire.comm.operation_names import mpi4py_if_loaded
+from thinwire.library import ffi
 
 # mpi4py's spellings of the element types, by the names that MPI gives them.
 _MPI_NAMES = {
@@ -21,6 +22,9 @@ _MPI_NAMES = {
     "MPI_REAL8": "f64",
     "MPI_REAL2": "f16",
 }
+
+# Counts and displacements, which reductions have none of.
+Lists = tuple[Sequence[int], Sequence[int] | None]
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,35 @@ def _whole(number: Any, name: str) -> int:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
         raise ValueError(f"{name}: {number!r} is no count")
     return int(number)
+
+
+def not_in_place(buffer: Buffer | None) -> Buffer:
+    if buffer is None:
+        raise ValueError("in place is for the root alone")
+    return buffer
+
+
+def count_of_array(send: Buffer | None, receive: Buffer | None) -> int:
+    """Elements of what is reduced."""
+    count = not_in_place(send or receive).count
+    if receive is not None:
+        receive.check(count)
+    return count
+
+
+def check_block(send: Buffer | None, count: int) -> None:
+    if send is not None and send.count != count:
+        raise ValueError(
+            f"send buffer: {send.count} elements, where {count} are received of this rank"
+        )
+
+
+def set_lists(call: Any, side: str, lists: Lists | None) -> list[Any]:
+    """Returns what must be kept until the call is over."""
+    if lists is None:
+        return []
+    kept = [None if each is None else ffi.new("uint64_t[]", list(each)) for each in lists]
+    setattr(call, f"{side}_counts", kept[0])
+    if kept[1] is not None:
+        setattr(call, f"{side}_displacements", kept[1])
+    return kept

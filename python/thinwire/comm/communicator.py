@@ -1,7 +1,6 @@
 """Collectives that are compressed as a whole."""
 
 import atexit
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
@@ -15,7 +14,7 @@ from thinwire.comm.interrupts import check, interrupted
 from thinwire.comm.operation_names import algorithms, code_of, codings, operations, reduction_code
 from thinwire.comm.operations import Operations
 from thinwire.comm.report import CollectiveReport, report_of
-from thinwire.comm.transport import Transport, is_finalized, nodes_of
+from thinwire.comm.transport import Transport, in_threads, is_finalized, nodes_of
 from thinwire.gpu import wait_for_stream
 from thinwire.library import (
     ffi,
@@ -236,28 +235,6 @@ def local_ranks(ranks: int, **options: Any) -> list[Communicator]:
     thread. `options` are those of Communicator."""
     ends = Transport.local(ranks)
     return in_threads([partial(Communicator, end, **options) for end in ends])
-
-
-def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the calls return, each in a thread of its own; the first one's error where any has
-    one, after all have ended."""
-    results: list[Any] = [None] * len(calls)
-    errors: list[BaseException | None] = [None] * len(calls)
-
-    def run(index: int) -> None:
-        try:
-            results[index] = calls[index]()
-        except BaseException as error:  # noqa: BLE001, raised again below
-            errors[index] = error
-
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for error in filter(None, errors):
-        raise error
-    return results
 
 
 def _destroying(transport: Transport) -> Callable[[Any], None]:

@@ -7,13 +7,18 @@ import numpy as np
 
 from thinwire.arrays import stream_number
 from thinwire.codec import Codec
-from thinwire.comm.buffers import Buffer, read_buffer
+from thinwire.comm.buffers import (
+    Buffer,
+    Lists,
+    check_block,
+    count_of_array,
+    not_in_place,
+    read_buffer,
+    set_lists,
+)
 from thinwire.comm.operation_names import SUM, is_in_place
 from thinwire.comm.report import CollectiveReport
 from thinwire.library import ffi, library
-
-# Counts and displacements, which reductions have none of.
-Lists = tuple[Sequence[int], Sequence[int] | None]
 
 
 class How(TypedDict, total=False):
@@ -66,7 +71,7 @@ class Operations:
         """One result of all ranks' arrays, at the root; the others' `recvbuf` is not looked at."""
         receive = self._receiving(recvbuf, how) if self.rank == root else None
         send = self._sending(sendbuf, how)
-        count = _count_of_array(send, receive)
+        count = count_of_array(send, receive)
         return self._collective("reduce", send, receive, count, how, op=op, root=root)
 
     def Allreduce(
@@ -74,7 +79,7 @@ class Operations:
     ) -> CollectiveReport:
         """One result of all ranks' arrays, the same bits on all of them."""
         send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
-        count = _count_of_array(send, receive)
+        count = count_of_array(send, receive)
         return self._collective("allreduce", send, receive, count, how, op=op)
 
     def Reduce_scatter_block(
@@ -116,7 +121,7 @@ class Operations:
         """Every rank's block to all ranks, in order of rank."""
         send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
         count = receive.of_one(self.size)
-        _check_block(send, count)
+        check_block(send, count)
         return self._collective("allgather", send, receive, count, how)
 
     def Allgatherv(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
@@ -124,7 +129,7 @@ class Operations:
         send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
         lists = receive.lists(self.size)
         count = lists[0][self.rank]
-        _check_block(send, count)
+        check_block(send, count)
         return self._collective("allgather", send, receive, count, how, receive_lists=lists)
 
     def Gather(
@@ -133,8 +138,8 @@ class Operations:
         """Every rank's block to the root; the others' `recvbuf` is not looked at."""
         send = self._sending(sendbuf, how)
         receive = self._receiving(recvbuf, how) if self.rank == root else None
-        count = _some(send).count if receive is None else receive.of_one(self.size)
-        _check_block(send, count)
+        count = not_in_place(send).count if receive is None else receive.of_one(self.size)
+        check_block(send, count)
         return self._collective("gather", send, receive, count, how, root=root)
 
     def Gatherv(
@@ -144,8 +149,8 @@ class Operations:
         send = self._sending(sendbuf, how)
         receive = self._receiving(recvbuf, how) if self.rank == root else None
         lists = None if receive is None else receive.lists(self.size)
-        count = _some(send).count if lists is None else lists[0][self.rank]
-        _check_block(send, count)
+        count = not_in_place(send).count if lists is None else lists[0][self.rank]
+        check_block(send, count)
         return self._collective(
             "gather", send, receive, count, how, root=root, receive_lists=lists, varied=True
         )
@@ -154,9 +159,9 @@ class Operations:
         self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
     ) -> CollectiveReport:
         """A block of the root's array to each rank; the others' `sendbuf` is not looked at."""
-        send = _some(self._sending(sendbuf, how)) if self.rank == root else None
+        send = not_in_place(self._sending(sendbuf, how)) if self.rank == root else None
         receive = None if is_in_place(recvbuf) else self._receiving(recvbuf, how)
-        count = _some(receive).count if send is None else send.of_one(self.size)
+        count = not_in_place(receive).count if send is None else send.of_one(self.size)
         if receive is not None:
             receive.check(count)
         return self._collective("scatter", send, receive, count, how, root=root)
@@ -165,10 +170,10 @@ class Operations:
         self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
     ) -> CollectiveReport:
         """The same with blocks of the counts that the root gives with its send buffer."""
-        send = _some(self._sending(sendbuf, how)) if self.rank == root else None
+        send = not_in_place(self._sending(sendbuf, how)) if self.rank == root else None
         receive = None if is_in_place(recvbuf) else self._receiving(recvbuf, how)
         lists = None if send is None else send.lists(self.size)
-        count = _some(receive).count if lists is None else lists[0][self.rank]
+        count = not_in_place(receive).count if lists is None else lists[0][self.rank]
         if receive is not None:
             receive.check(count)
         return self._collective(
@@ -231,54 +236,19 @@ class Operations:
             operation, buffers[0].dtype, op, root, how.get("algorithm"), how.get("coding")
         )
         call.count = count
+        in_place = receive is None if operation == "scatter" else send is None
         lib = library()
-        if operation != "bcast" and (
-            (send is None and operation != "scatter")
-            or (receive is None and operation == "scatter")
-        ):
-            call.flags |= lib.TW_IN_PLACE
-        if varied:
-            call.flags |= lib.TW_VARIED
-        if root_decodes:
-            call.flags |= lib.TW_ROOT_DECODES
-        if how.get("verify"):
-            call.flags |= lib.TW_VERIFY
+        flags = {
+            lib.TW_IN_PLACE: in_place and operation != "bcast",
+            lib.TW_VARIED: varied,
+            lib.TW_ROOT_DECODES: root_decodes,
+            lib.TW_VERIFY: how.get("verify"),
+        }
+        call.flags |= sum(flag for flag, is_set in flags.items() if is_set)
         if send is not None:
             call.send = ffi.cast("void *", send.view.pointer)
         if receive is not None:
             call.receive = ffi.cast("void *", receive.view.pointer)
-        kept = [_set_lists(call, "send", send_lists), _set_lists(call, "receive", receive_lists)]
+        kept = [set_lists(call, "send", send_lists), set_lists(call, "receive", receive_lists)]
         kept.append(self._set_codec(call, how.get("codec")))
         return self._run(call, buffers, stream_number(how.get("stream")))
-
-
-def _some(buffer: Buffer | None) -> Buffer:
-    if buffer is None:
-        raise ValueError("in place is for the root alone")
-    return buffer
-
-
-def _count_of_array(send: Buffer | None, receive: Buffer | None) -> int:
-    """Elements of what is reduced."""
-    count = _some(send or receive).count
-    if receive is not None:
-        receive.check(count)
-    return count
-
-
-def _check_block(send: Buffer | None, count: int) -> None:
-    if send is not None and send.count != count:
-        raise ValueError(
-            f"send buffer: {send.count} elements, where {count} are received of this rank"
-        )
-
-
-def _set_lists(call: Any, side: str, lists: Lists | None) -> list[Any]:
-    """Returns what must be kept until the call is over."""
-    if lists is None:
-        return []
-    kept = [None if each is None else ffi.new("uint64_t[]", list(each)) for each in lists]
-    setattr(call, f"{side}_counts", kept[0])
-    if kept[1] is not None:
-        setattr(call, f"{side}_displacements", kept[1])
-    return kept

@@ -1,6 +1,8 @@
 """What carries bytes between ranks: threads of this process, or an MPI."""
 
 import os
+import threading
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +22,7 @@ from thinwire.library import (
 )
 
 MOST_RANKS = 2**31 - 1  # numbers of ranks are int in MPI
+_ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
 
 
 class Transport:
@@ -73,7 +76,26 @@ class Transport:
             self.struct.release(self.struct.context)
 
 
-_ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
+def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What the calls return, each in a thread of its own; the first one's error where any has
+    one, after all have ended."""
+    results: list[Any] = [None] * len(calls)
+    errors: list[BaseException | None] = [None] * len(calls)
+
+    def run(index: int) -> None:
+        try:
+            results[index] = calls[index]()
+        except BaseException as error:  # noqa: BLE001, raised again below
+            errors[index] = error
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for error in filter(None, errors):
+        raise error
+    return results
 
 
 def _fill(comm: Any, struct: Any) -> object:
