@@ -23,7 +23,7 @@ STAGED = "staged native"
 DIRECT = "GPU native"  # device pointers to an MPI that takes them itself
 RAW = "shim raw"
 
-# Of a codec on the GPU.
+# Calls of a codec on the GPU, of which the fastest counts.
 WARMUPS = 3
 RUNS = 15
 
