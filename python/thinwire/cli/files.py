@@ -1,5 +1,8 @@
 """`thinwire encode`, `decode` and `inspect`: frames in files."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +10,7 @@ import typer
 from rich.console import Console
 
 from thinwire import dtypes, files, message
-from thinwire.cli import interrupts, values
+from thinwire.cli import values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
 
@@ -22,6 +25,19 @@ def _dtype_of(path: Path, given: str | None) -> str:
             f"cannot tell the element type of {path.name}: pass --dtype {'|'.join(dtypes.CODES)}"
         )
     return name
+
+
+@contextmanager
+def _ended_by_interrupts() -> Iterator[None]:
+    """For calls of the library that take long and leave nothing half-done: an interrupt ends the
+    process. Python would look for it only after the call."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # not where the caller has it ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def encode(
@@ -46,7 +62,7 @@ def encode(
         data = files.read(source, name)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    with interrupts.at_once():
+    with _ended_by_interrupts():
         frame = message.compress(data, codec, dtype=name)
     assert isinstance(frame, bytes)  # as an array in host memory gives
     files.write(target, frame)
@@ -67,7 +83,7 @@ def decode(
 ) -> None:
     """Decode a frame into a file of raw little-endian values."""
     allow_decoding(*(allow or []))
-    with interrupts.at_once():
+    with _ended_by_interrupts():
         array = message.decompress(source.read_bytes())
     files.write(target, array.reshape(-1).view("u1").data)
 
