@@ -9,6 +9,19 @@ from typing import Any
 from thinwire import checked
 from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct, text
 
+# Counts that the benchmarks and the demo look at.
+REPORT_COUNTS = (
+    "messages",
+    "compressed_messages",
+    "decoded_messages",
+    "damaged_messages",
+    "wire_bytes",
+    "copied_receives",
+    "receives_in_place",
+    "receives_through_scratch",
+    "allocations",
+)
+
 
 @dataclass(frozen=True)
 class Counters:
@@ -154,20 +167,6 @@ def nccl_report() -> dict[str, Any]:
         room = ctypes.create_string_buffer(length.value + 4096)
     found: dict[str, Any] = json.loads(room.value or b"{}")
     return found
-
-
-# Counts that the benchmarks and the demo look at.
-REPORT_COUNTS = (
-    "messages",
-    "compressed_messages",
-    "decoded_messages",
-    "damaged_messages",
-    "wire_bytes",
-    "copied_receives",
-    "receives_in_place",
-    "receives_through_scratch",
-    "allocations",
-)
 
 
 def read_report(path: Path) -> dict[str, Any]:

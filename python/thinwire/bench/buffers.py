@@ -9,6 +9,8 @@ from thinwire.codec import Codec
 from thinwire.gpu import GpuMemory, copy_bytes
 from thinwire.library import check, ffi, ffi_new, library
 
+_GPU = 0  # of those this process sees
+
 
 def shape_struct(extents: tuple[int, ...], dtype: str) -> Any:
     """The tw_shape of an array."""
@@ -74,9 +76,6 @@ class FrameBuffers:
         self.decoded.fill(0xFF)
         self.decode()
         return self.decoded.copy()
-
-
-_GPU = 0  # of those this process sees
 
 
 class GpuFrameBuffers:

@@ -15,6 +15,18 @@ from thinwire.bench.samples import Sample, from_float
 
 WAVE = "wave"
 
+# Seismic wavefields without a solver: the cubes that GPU figures are compared on.
+EDGE = 256
+SEED = 5
+SOURCES = 6
+_WAVELENGTH = 0.05  # of the cube's edge, about 13 points
+_NOISE = 1e-6
+# How far the fronts of the early field have come, against the late one's, and what of it is zero.
+_EARLY = 0.404
+_SILENCE = 1e-9
+# Peaks of the whole cubes before they are scaled, so that a slab need not know the rest.
+_LATE_PEAK, _EARLY_PEAK = 0.36137225065613165, 0.48620621860027313
+
 
 def smooth(count: int, _: str) -> np.ndarray:
     """Two incommensurate waves."""
@@ -114,20 +126,6 @@ def inputs(dtype: str | None) -> list[tuple[str, str]]:
         if generator.dtypes
         for each in ([dtype] if dtype else generator.dtypes)
     ]
-
-
-EDGE = 256
-SEED = 5
-SOURCES = 6
-_WAVELENGTH = 0.05  # of the cube's edge, about 13 points
-_NOISE = 1e-6
-
-# How far the fronts of the early field have come, against the late one's, and what of it is zero.
-_EARLY = 0.404
-_SILENCE = 1e-9
-
-# Peaks of the whole cubes before they are scaled, so that a slab need not know the rest.
-_LATE_PEAK, _EARLY_PEAK = 0.36137225065613165, 0.48620621860027313
 
 
 @cache

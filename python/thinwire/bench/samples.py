@@ -12,6 +12,7 @@ from thinwire import dtypes, files
 from thinwire.bench import float8
 
 DATA_FOLDER = "THINWIRE_DATA"
+_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,6 @@ def read_all(
         except ValueError as error:
             skipped(str(error))
     return found
-
-
-_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
 
 
 def order0_ratio(sample: Sample) -> float | None:

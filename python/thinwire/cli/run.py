@@ -27,8 +27,8 @@ from thinwire.cli.run_options import (
 from thinwire.cli.shim import MpiOption
 from thinwire.settings import in_force, job_rank, value_of
 
-# A way to start the command with these settings: the path of a preload library or None, whether it
-# calls NCCL, and whether little is said.
+# Becomes a command under these settings, of this MPI, calling NCCL or not, None for either if it is
+# to be found out; the last says whether little is said.
 Start = Callable[[list[str], dict[str, str], str | None, bool | None, bool], NoReturn]
 
 

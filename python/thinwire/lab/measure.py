@@ -1,4 +1,5 @@
-"""The payload rate that a plain TCP connection reaches through a lab's links."""
+"""What is known of a lab's links after a run, and the payload rate that a plain TCP connection
+reaches through them."""
 
 import json
 import subprocess
@@ -10,6 +11,11 @@ from typing import Any, Protocol
 
 from .errors import LabError
 from .shaping import Link
+
+_TRANSFER = Path(__file__).with_name("transfer.py")
+_SECONDS = 0.5
+_LARGEST_BYTES = 256 * 1024 * 1024
+_LEAST_BURSTS = 8
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,6 @@ class LabReport:
     burst_bytes: int
     drops: int
     raw_bits_per_second: float | None = None
-
-
-_TRANSFER = Path(__file__).with_name("transfer.py")
-_SECONDS = 0.5
-_LARGEST_BYTES = 256 * 1024 * 1024
-_LEAST_BURSTS = 8
 
 
 class Hosts(Protocol):

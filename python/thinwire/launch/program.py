@@ -26,6 +26,7 @@ _IMPORT_MPI4PY = (
     "import mpi4py.MPI\n"
     "print(open('/proc/self/maps').read())\n"
 )
+_PATIENCE_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,6 @@ def _loaded_by_mpi4py(python: str) -> tuple[tuple[str, str], ...]:
     mapped = set(answer_of(python, "-c", _IMPORT_MPI4PY)[0].split())
     families = ((family_of_file(place), place) for place in sorted(mapped))
     return tuple((family, place) for family, place in families if family)
-
-
-_PATIENCE_SECONDS = 20
 
 
 def answer_of(*command: str) -> tuple[str, str]:

@@ -25,6 +25,8 @@ from thinwire.torch.mapping import is_lossy, policy_of, text_of
 _NAME_AT = 48
 _NAMED_SINCE = 22700
 _names: dict[str, Any] = {}  # NCCL keeps a pointer to the text
+_log = logging.getLogger("thinwire.torch")
+_said: set[tuple[int, str]] = set()  # policies, and what held instead
 
 
 class _Head(ctypes.Structure):
@@ -95,10 +97,6 @@ def policy_file(policy: Any, names: Sequence[str] | None = None) -> Path:
     with os.fdopen(handle, "w") as file:
         file.write(text)
     return Path(path)
-
-
-_log = logging.getLogger("thinwire.torch")
-_said: set[tuple[int, str]] = set()  # policies, and what held instead
 
 
 def say_what_holds(wanted: Policy) -> None:
