@@ -11,8 +11,7 @@ from pathlib import Path
 from thinwire import launch
 from thinwire.cli.shim import chosen, fit, has_nccl_library
 from thinwire.launch.families import FAMILIES, names
-from thinwire.launch.program import interpreter_of
-from thinwire.launch.run_and_read import answer_of
+from thinwire.launch.program import answer_of, interpreter_of
 from thinwire.library import NCCL_SHIM, library_path
 
 from .finding import Finding, note, ok, wrong
