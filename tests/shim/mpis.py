@@ -73,7 +73,7 @@ def _of_prefix(prefix: Path) -> list[Mpi]:
     if prefix.name.startswith("openmpi"):
         return [Mpi(prefix.name, "openmpi", (launcher, "--oversubscribe"), programs / prefix.name)]
     abi = f"{prefix.name}-abi"
-    if prefix.name.startswith("impi-rt"):
+    if prefix.name.startswith("impi"):
         # Its mpirun is a script that looks for the rest by PATH.
         launcher = str(prefix / "bin" / "mpiexec.hydra")
     return [

@@ -38,7 +38,7 @@ MPI_Comm split_privately(MPI_Comm comm) {
   real().Comm_rank(comm, &rank);
   MPI_Comm made = MPI_COMM_NULL;
   if (real().Comm_split(comm, 0, rank, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
-  real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  real().Comm_set_errhandler(made, errors_return());
   return made;
 }
 

@@ -1,6 +1,8 @@
 #include "shim/mpi/native/world.h"
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 
 #include "shim/mpi/native/real.h"
@@ -8,9 +10,20 @@
 namespace thinwire::mpi {
 namespace {
 
+// Two headers of the standard ABI exchange the numbers of the handlers that return and abort: that
+// of MPICH 5.0.2, and that of Intel MPI 2021.19, whose libraries go by them.
+#ifdef THINWIRE_MPI_ABI
+bool is_intels() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  real().Get_library_version(version, &length);
+  return std::strstr(version, "Intel(R) MPI") != nullptr;
+}
+#endif
+
 bool enter_by_session(World& world) {
   if (!real().Session_init.is_there() ||
-      real().Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &world.session) != MPI_SUCCESS) {
+      real().Session_init(MPI_INFO_NULL, errors_return(), &world.session) != MPI_SUCCESS) {
     return false;
   }
   if (real().Group_from_session_pset(world.session, "mpi://WORLD", &world.group) != MPI_SUCCESS) {
@@ -23,6 +36,15 @@ bool enter_by_session(World& world) {
 }
 
 }  // namespace
+
+MPI_Errhandler errors_return() {
+#ifdef THINWIRE_MPI_ABI
+  static const std::uintptr_t number = is_intels() ? 0x142 : 0x143;
+  return reinterpret_cast<MPI_Errhandler>(number);
+#else
+  return MPI_ERRORS_RETURN;
+#endif
+}
 
 bool enter_world(World& world, bool by_session) {
   world.by_session = by_session;
@@ -43,14 +65,14 @@ MPI_Comm make_private_communicator(const World& world) {
   if (world.by_session) {
     MPI_Group self{};
     real().Group_from_session_pset(world.session, "mpi://SELF", &self);
-    real().Comm_create_from_group(self, "thinwire", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    real().Comm_create_from_group(self, "thinwire", MPI_INFO_NULL, errors_return(), &made);
     real().Group_free(&self);
     return made;
   }
   // A duplicate would call the program's attribute functions; and what goes wrong here is raised on
   // the communicator of the message, by the caller.
   real().Comm_split(MPI_COMM_SELF, 0, 0, &made);
-  real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  real().Comm_set_errhandler(made, errors_return());
   return made;
 }
 

@@ -18,6 +18,9 @@ struct World {
 bool enter_world(World& world, bool by_session);
 void leave_world(World world);
 
+// The handler that returns errors, for communicators of the shim's own.
+MPI_Errhandler errors_return();
+
 // A communicator of this process alone, which nobody else knows of; errors on it are returned.
 MPI_Comm make_private_communicator(const World& world);
 

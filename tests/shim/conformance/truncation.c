@@ -1,5 +1,7 @@
 // Messages longer than their receive: an error of class MPI_ERR_TRUNCATE, and nothing written past
 // the buffer's end.
+#include <string.h>
+
 #include "conformance.h"
 
 enum { kCount = 500, kCapacities = 4 };
@@ -103,6 +105,7 @@ static int by_test(float* data, int capacity, MPI_Status* status) {
 static int by_waitall(float* data, int capacity, MPI_Status* status) {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Status statuses[2];
+  memset(statuses, 0, sizeof statuses);  // MPICH writes no error for the null one
   (void)status;
   MPI_Irecv(data, capacity, MPI_FLOAT, 0, next_tag++, comm, &requests[1]);
   CHECK(is_of_class(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS));
