@@ -11,7 +11,7 @@
 #include "base/checksum.h"
 #include "frame/delta.h"
 #include "fuzz/forgery.h"
-#include "fuzz/pieces_of_memory.h"
+#include "fuzz/input.h"
 #include "message/delta.h"
 #include "thinwire/thinwire.h"
 

@@ -7,7 +7,6 @@
 #include "frame/header.h"
 #include "fuzz/all_targets.h"
 #include "fuzz/input.h"
-#include "fuzz/pieces_of_memory.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::fuzz {
