@@ -1,4 +1,4 @@
-"""What `bench/guard` makes of its messages: the oracle, shares of predictions, the page."""
+"""What `bench/studies/guard` makes of its messages: the oracle, shares of predictions, the page."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from thinwire.lab import Lab, LabUnavailable
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "guard"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "studies" / "guard"))
 
 import page  # noqa: E402
 import streams  # noqa: E402
@@ -112,7 +112,7 @@ def test_the_page_says_what_is_not_within() -> None:
 # A link that changes under a running program, and what the library makes of it.
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench" / "guard"))
+sys.path.insert(0, str(ROOT / "bench" / "studies" / "guard"))
 
 import changed_link  # noqa: E402
 

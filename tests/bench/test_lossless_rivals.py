@@ -1,4 +1,4 @@
-"""What `bench/lossless` compares: shapes, planes of bytes, values that come back, its tables."""
+"""`bench/studies/lossless`: shapes, planes of bytes, values that come back, its tables."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from thinwire.bench.samples import Sample
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "lossless"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "studies" / "lossless"))
 import lossless_rows as measure  # noqa: E402
 import lossless_tables as page  # noqa: E402
 import rivals  # noqa: E402

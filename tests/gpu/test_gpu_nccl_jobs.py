@@ -192,7 +192,7 @@ def test_one_node_is_raw(tmp_path: Path) -> None:
 # Memory that compressed sums make NCCL take of a GPU, and what the library says of it.
 
 
-MEASURE = Path(__file__).resolve().parents[2] / "bench" / "memory" / "measure.py"
+MEASURE = Path(__file__).resolve().parents[2] / "bench" / "studies" / "memory" / "measure.py"
 MIB = 1 << 20
 ROUGHLY = 64  # MiB: kernels that are loaded as they are called first, and what lies between
 

@@ -1,4 +1,4 @@
-"""What bench/memory/measure.py finds, of a GPU that is none: see fake_nccl/device_memory.h."""
+"""bench/studies/memory/measure.py, of a GPU that is none: see fake_nccl/device_memory.h."""
 
 import json
 import os
@@ -26,7 +26,12 @@ def measured(*words: str) -> dict[tuple[str, str], dict]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     env |= {"FAKE_GPU_BYTES": "8e9", "FAKE_NCCL_PEER_BYTES": str(PAIR << 20)}
     env |= {"PYTHONPATH": str(ROOT / "python"), "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, str(ROOT / "bench" / "memory" / "measure.py"), "--link", "none"]
+    command = [
+        sys.executable,
+        str(ROOT / "bench" / "studies" / "memory" / "measure.py"),
+        "--link",
+        "none",
+    ]
     command += ["--library", library, "--bytes", "256KiB", *words]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,13 +13,13 @@ pytestmark = pytest.mark.multiproc
 
 CODEC = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}
 PATTERNS = 25
-# A call may cost twice what `bench/small_calls/cost.py` has as its aim: under MPI_THREAD_MULTIPLE
-# MPI_Sendrecv and MPI_Waitany of persistent requests do.
+# A call may cost twice what `bench/studies/small_calls/cost.py` has as its aim: under
+# MPI_THREAD_MULTIPLE MPI_Sendrecv and MPI_Waitany of persistent requests do.
 MOST_NANOSECONDS = 200.0
 
 
 def load_cost() -> ModuleType:
-    path = ROOT / "bench" / "small_calls" / "cost.py"
+    path = ROOT / "bench" / "studies" / "small_calls" / "cost.py"
     spec = importlib.util.spec_from_file_location("small_calls_cost", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -2,7 +2,7 @@
 the lab, natively, under `thinwire run` with nothing compressed, and with nothing said, by turns.
 What is told as saved is against raw calls, so against the second.
 
-    python bench/guard/saved_time.py [--links 1gbit,10gbit] [--turns 3] [--page tables.md]
+    python bench/studies/guard/saved_time.py [--links 1gbit,10gbit] [--turns 3] [--page tables.md]
 
 Needs the lab, `make build` and mpicc.
 """

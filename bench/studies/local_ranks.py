@@ -1,6 +1,6 @@
 """Allreduce under a bound of the result between ranks in threads, algorithm by algorithm in turns.
 
-    python bench/collective/local_ranks.py --ranks 2,4,8 --size 64KiB,1MiB --file FIELD.f32
+    python bench/studies/local_ranks.py --ranks 2,4,8 --size 64KiB,1MiB --file FIELD.f32
 
 There is no link: a time is what coding, adding and passing on take on this machine's processors,
 which all ranks share. Every result is compared with the sum in fp64, within the bound that the

@@ -1,5 +1,5 @@
-"""One rank of bench/memory/measure.py: makes sums and says how much of its GPU's memory is taken
-at each point. By the driver's C interface, or over the libnccl of the tests, whose memory is the
+"""One rank of measure.py: makes sums and says how much of its GPU's memory is taken at each point.
+By the driver's C interface, or over the libnccl of the tests, whose memory is the
 host's; no package is needed.
 
     rank.py LIBRARY FOLDER BYTES DATA CALLS...     RANK, WORLD_SIZE and LOCAL_RANK as torchrun's

@@ -82,9 +82,9 @@ def page(found: dict[str, Any]) -> str:
 
 {where["date"]}, commit {where["commit"]}, {where["processors"]} processors
 ({where["processor"]}), {load}, {seconds:.0f} s in all.
-`python bench/guard/measure.py`: MPI programs on two hosts of the lab, every message verified,
-{drops} packets dropped. Jobs take turns message by message; what a bucket lets through at once
-goes ahead of each message, untimed. `auto` and named codecs are not forced.
+`python bench/studies/guard/measure.py`: MPI programs on two hosts of the lab, every message
+verified, {drops} packets dropped. Jobs take turns message by message; what a bucket lets through at
+once goes ahead of each message, untimed. `auto` and named codecs are not forced.
 
 ## A link that changes under a running program
 

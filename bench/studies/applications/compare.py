@@ -1,6 +1,6 @@
 """Runs an example program natively and with codecs, on hosts of the lab: what it says, as JSON.
 
-    python bench/applications/compare.py --hosts 2 --link 10gbit --native=--staging
+    python bench/studies/applications/compare.py --hosts 2 --link 10gbit --native=--staging
         --codec lossless --codec zfp:rate=8 --out FILE -- build/release/bin/seismic --device gpu ...
 
 Each run is a row: the program's figures, the library's report, and, where the program is `seismic`,

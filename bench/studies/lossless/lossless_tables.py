@@ -1,6 +1,6 @@
 """Tables of the rows that `lossless_rows.py` printed, as Markdown.
 
-python bench/lossless/lossless_tables.py rows.json ...
+python bench/studies/lossless/lossless_tables.py rows.json ...
 """
 
 import json

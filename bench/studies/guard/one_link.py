@@ -1,6 +1,6 @@
 """Ranks of a host that share one link: whether the library's choice is the faster one.
 
-    python bench/guard/one_link.py --pairs 8 --link 1gbit --json one_link.json
+    python bench/studies/guard/one_link.py --pairs 8 --link 1gbit --json one_link.json
 
 Two hosts of the lab. Each rank of the first sends messages to one of the second, all of them at
 once, a round after the other. A field goes natively, under each lossless codec by order, and by

@@ -1,7 +1,7 @@
 """Whether the library's choice keeps "never lose": a link that changes, a mixed stream,
 incompressible values, predictions. About twelve minutes on a machine with nothing else to do.
 
-    python bench/guard/measure.py --page tables.md --json guard.json
+    python bench/studies/guard/measure.py --page tables.md --json guard.json
 
 Needs the lab, `make build`, and the fields of THINWIRE_DATA. A message that does not verify ends it
 without figures.

@@ -1,9 +1,9 @@
 """What our lossless codecs and those of others make of files: ratios, one JSON object a file.
 
     python tests/untuned/halves.py FOLDER
-    python bench/lossless/lossless_rows.py [--ndzip libndzip_peer.so] FOLDER/*/* >rows.json
-    THINWIRE_DATA=/data python bench/lossless/lossless_rows.py >rows.json
-    python bench/lossless/lossless_tables.py rows.json ...
+    python bench/studies/lossless/lossless_rows.py [--ndzip libndzip_peer.so] FOLDER/*/* >rows.json
+    THINWIRE_DATA=/data python bench/studies/lossless/lossless_rows.py >rows.json
+    python bench/studies/lossless/lossless_tables.py rows.json ...
 
 Each coder at the best of its settings, and ours also in each shape that comes of the array's by
 merging neighbouring axes. `auto` gets the array's shape. Every coder's values are compared with the

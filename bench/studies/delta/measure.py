@@ -1,7 +1,7 @@
 """What references make of calls whose arrays hardly change, beside the same calls without.
 
     thinwire lab run --hosts 2 --link 1gbit -- \
-        mpirun -n 2 python bench/delta/measure.py --link 1gbit
+        mpirun -n 2 python bench/studies/delta/measure.py --link 1gbit
 
 Each step of a program moves its arrays four ways, in turns, on the same data: by the MPI itself,
 by a communicator that codes nothing, by one under `auto`, and by one under `auto` with references.

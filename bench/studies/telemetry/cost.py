@@ -1,10 +1,11 @@
 """What traces add to a message of the threshold or more, and what the library adds at all: batches
 of messages natively, under the library, and with a trace, by turns.
 
-    python bench/telemetry/cost.py PRELOAD PROGRAM [--before OTHER_PRELOAD]
+    python bench/studies/telemetry/cost.py PRELOAD PROGRAM [--before OTHER_PRELOAD]
 
-PRELOAD is the preload library, PROGRAM bench/overhead as compiled. With --before a second library
-takes turns too. Prints a row for each case as Markdown, and exits with 1 if one was not verified.
+PRELOAD is the preload library, PROGRAM bench/programs/overhead as compiled. With --before a second
+library takes turns too. Prints a row for each case as Markdown, and exits with 1 if one was not
+verified.
 """
 
 import argparse

@@ -1,11 +1,12 @@
 """What the library adds to small calls where nothing is compressed: patterns of calls natively and
 under it, by turns.
 
-    python bench/small_calls/cost.py PRELOAD PROGRAM [--launcher mpirun] [--before OTHER_PRELOAD]
+    python bench/studies/small_calls/cost.py PRELOAD PROGRAM [--launcher mpirun]
+        [--before OTHER_PRELOAD]
 
-PRELOAD is the preload library, PROGRAM bench/small_calls as compiled for that MPI. Prints a table
-as Markdown, and exits with 1 if a pattern gave wrong results. With --limit it does so too if a call
-takes more than 1.02 of native and 100 ns.
+PRELOAD is the preload library, PROGRAM bench/programs/small_calls as compiled for that MPI. Prints
+a table as Markdown, and exits with 1 if a pattern gave wrong results. With --limit it does so, too,
+if a call takes more than 1.02 of native and 100 ns.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Whether tensor-parallel ranks keep the same bits where their data-parallel groups have links of
 other rates, so that each group by itself would find something else to pay.
 
-    python bench/training/siblings.py [--slow 1gbit] [--fast none] [--steps 120] [--words "..."]
+    python bench/studies/training/siblings.py [--slow 1gbit] [--fast none] [--steps 120]
+        [--words "..."]
 
 Trains examples/torch/gpt_mesh.py on (pp, dp, tp) = (1, 2, 2) under `mzhybrid`, on four hosts of the
 lab, one rank each: ranks 0 and 2 sum over one group, 1 and 3 over another. First with all links
@@ -26,7 +27,7 @@ from typing import Any
 from thinwire.bench.nccl_ranks import exit_codes
 from thinwire.lab import Lab
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "torch" / "gpt_mesh.py"
 RANKS = 4
 GROUPS = ((0, 2), (1, 3))  # of data-parallel ranks

@@ -1,6 +1,7 @@
 """How much GPU memory a rank of an NCCL program has taken, natively and under the preload library.
 
-    python bench/memory/measure.py [--layout 2x2] [--layout 4x1] [--bytes 4MiB] [--library PATH]
+    python bench/studies/memory/measure.py [--layout 2x2] [--layout 4x1] [--bytes 4MiB]
+        [--library PATH]
 
 Sums of fp32, on hosts of the lab; `2x2` is two hosts of two ranks. Hosts share GPUs where there are
 fewer, but ranks of one host do not, as NCCL has it: 2x2 needs two GPUs, 4x1 one. Nothing else may

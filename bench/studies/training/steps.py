@@ -1,6 +1,6 @@
 """Times the steps of a training job, and counts what did not fit a compressed call's space.
 
-    torchrun ... bench/training/steps.py MODEL [--steps N] [--warm N] [--batch N] --out FILE
+    torchrun ... bench/studies/training/steps.py MODEL [--steps N] [--warm N] [--batch N] --out FILE
 
 MODEL is `gpt`, a transformer over bytes in bf16, or `cnn`, a convolutional network with ReLU in
 fp32, both under DistributedDataParallel. Each rank writes FILE.rankN, JSON: the milliseconds of
