@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <ranges>
 
 namespace thinwire {
@@ -92,9 +94,11 @@ SettingsFile read_settings_file(const char* path) {
 }
 
 const SettingsFile& settings_file() {
-  // Never destroyed: other threads and exit handlers may still ask.
+  // Never destroyed, as other threads and exit handlers may still ask; and not on the heap, as the
+  // first to ask may be a call that must not allocate.
+  alignas(SettingsFile) static std::byte place[sizeof(SettingsFile)];
   static const auto* const file =
-      new SettingsFile(read_settings_file(std::getenv("THINWIRE_CONFIG")));
+      new (place) SettingsFile(read_settings_file(std::getenv("THINWIRE_CONFIG")));
   return *file;
 }
 
