@@ -21,7 +21,9 @@ constexpr std::string_view kTestPrefix = "THINWIRE_TEST_";
 constexpr std::string_view kOfFile = "THINWIRE_CONFIG";
 
 Status wrong(std::string_view value, const std::string& what) {
-  return {StatusCode::kInvalidArgument, "'" + std::string(value) + "' is " + what};
+  constexpr std::size_t kLongest = 80;
+  return {StatusCode::kInvalidArgument,
+          "'" + std::string(value.substr(0, kLongest)) + "' is " + what};
 }
 
 template <typename Take>
@@ -67,7 +69,8 @@ std::string holds(const Setting& setting) {
 }
 
 std::string judge(std::string_view name, std::string_view value) {
-  const std::string subject = std::string(name) + ": ";
+  constexpr std::size_t kLongest = 80;
+  const std::string subject = std::string(name.substr(0, kLongest)) + ": ";
   const std::string outcome = "; no lossy codec is used";
   if (const Setting* setting = find_setting(name)) {
     const Status status = check_setting(*setting, value);
@@ -94,7 +97,8 @@ std::string judge_environment() {
 }  // namespace
 
 std::string_view nearest_setting(std::string_view name) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMost = 3, kLongest = 64;
+  if (name.size() > kLongest) return "";
   name.remove_prefix(std::min(kPrefix.size(), name.size()));
   std::string_view nearest;
   std::size_t least = kMost + 1;
@@ -152,6 +156,7 @@ std::vector<std::string> judge_settings(std::span<const char* const> environment
 }
 
 std::vector<std::string> judge_settings(const SettingsFile& file) {
+  constexpr std::size_t kMost = 10;
   std::vector<std::string> sentences;
   if (!file.status.ok()) {
     sentences.push_back("THINWIRE_CONFIG: " + file.path + ": " + file.status.message() +
@@ -162,6 +167,9 @@ std::vector<std::string> judge_settings(const SettingsFile& file) {
     if (line.name == kOfFile) sentence = line.name + ": only the environment names the file";
     if (sentence.empty()) continue;
     sentences.push_back(file.path + ": line " + std::to_string(line.number) + ": " + sentence);
+    if (sentences.size() < kMost) continue;
+    sentences.push_back(file.path + ": what comes after that line is not looked at");
+    break;
   }
   return sentences;
 }

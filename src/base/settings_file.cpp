@@ -1,8 +1,10 @@
 #include "base/settings.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -20,13 +22,24 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
+// Lines of another kind of text, as those that end in a carriage return alone, are not taken for
+// one.
+bool is_control(char letter) {
+  return (letter >= 0 && letter < ' ' && letter != '\t') || letter == '\x7F';
+}
+
 Status cannot_be_read() { return {StatusCode::kInvalidArgument, std::strerror(errno)}; }
 
-// A path may be one of something that never ends, or a pipe that nobody writes to.
+// A path may be one of something that never ends, or of a pipe that nobody writes to.
 Result<std::string> read_all(const std::string& path) {
   constexpr std::size_t kMost = 1 << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return cannot_be_read();
+  struct stat facts{};
+  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    close(file);
+    return {StatusCode::kInvalidArgument, "it is not a regular file"};
+  }
   std::string text;
   char chunk[4096];
   Status status;
@@ -46,6 +59,8 @@ Result<std::string> read_all(const std::string& path) {
 }  // namespace
 
 Result<std::vector<SettingLine>> parse_setting_lines(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<SettingLine> lines;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -53,11 +68,11 @@ Result<std::vector<SettingLine>> parse_setting_lines(std::string_view text) {
     const std::string_view line = without_spaces(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
-    if (line.empty() || line.front() == '#') continue;
+    const bool has_controls = std::ranges::any_of(line, is_control);
+    if (!has_controls && (line.empty() || line.front() == '#')) continue;
     const auto equals = line.find('=');
     const std::string_view name = without_spaces(line.substr(0, equals));
-    const bool is_setting = equals != std::string_view::npos && !name.empty() &&
-                            line.find('\0') == std::string_view::npos;
+    const bool is_setting = equals != std::string_view::npos && !name.empty() && !has_controls;
     if (!is_setting) {
       return {StatusCode::kInvalidArgument,
               "line " + std::to_string(number) + " is not NAME=value, empty or a comment"};

@@ -28,13 +28,19 @@ TEST(SettingLines, HaveSpacesCommentsAndValuesWithSigns) {
 
 TEST(SettingLines, OfOtherKindsAreNamed) {
   using namespace std::string_view_literals;
-  for (const std::string_view text : {"x"sv, "\n\nTHINWIRE_CODEC"sv, "=1"sv, "a=\0b"sv}) {
+  for (const std::string_view text : {"x"sv, "\n\nTHINWIRE_CODEC"sv, "=1"sv, "a=\0b"sv,
+                                      "a=b\rc=d"sv, "# a\rb=c"sv, "a=\x1b[0m"sv}) {
     const auto lines = parse_setting_lines(text);
     ASSERT_FALSE(lines.ok()) << text;
     const std::string number = text.starts_with('\n') ? "line 3 " : "line 1 ";
     EXPECT_TRUE(lines.status().message().starts_with(number)) << lines.status().message();
   }
   EXPECT_TRUE(parse_setting_lines("")->empty());
+  EXPECT_EQ(parse_setting_lines("\xEF\xBB\xBF"
+                                "A=b")
+                ->front()
+                .name,
+            "A");
 }
 
 class FileOfSettings : public testing::Test {
@@ -61,20 +67,31 @@ TEST_F(FileOfSettings, IsJudgedLikeVariables) {
   for (const auto& [text, part] : cases) {
     const auto said = judge_settings(with(text));
     ASSERT_EQ(said.size(), *part == '\0' ? 0u : 1u) << text;
-    if (!said.empty()) EXPECT_NE(said.front().find(part), std::string::npos) << said.front();
-    if (!said.empty()) EXPECT_NE(said.front().find(path_), std::string::npos) << said.front();
+    for (const std::string& sentence : said) {
+      EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
+      EXPECT_NE(sentence.find(path_), std::string::npos) << sentence;
+    }
   }
 }
 
+TEST_F(FileOfSettings, IsNotJudgedForEver) {
+  std::string text;
+  for (int line = 0; line < 60'000; ++line) text += "THINWIRE_CODEX=b\n";
+  const auto said = judge_settings(with(text));
+  EXPECT_EQ(said.size(), 11u);
+  const auto long_name = judge_settings(with(std::string(1 << 19, 'n') + "=1\n"));
+  ASSERT_EQ(long_name.size(), 1u);
+  EXPECT_LT(long_name.front().size(), 400u + path_.size());
+}
+
 TEST_F(FileOfSettings, HasNoLinesIfItCannotBeRead) {
-  for (const char* path : {"/none/such", "/", "/dev/zero"}) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // it waits for nobody
+  for (const char* path : {"/none/such", "/", "/dev/zero", path_.c_str()}) {
     const SettingsFile file = read_settings_file(path);
     EXPECT_FALSE(file.status.ok()) << path;
     EXPECT_TRUE(file.lines.empty());
     EXPECT_EQ(judge_settings(file).size(), 1u);
   }
-  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // it waits for nobody
-  EXPECT_TRUE(read_settings_file(path_.c_str()).lines.empty());
   EXPECT_TRUE(read_settings_file(nullptr).status.ok());
   EXPECT_TRUE(read_settings_file("").path.empty());
 }

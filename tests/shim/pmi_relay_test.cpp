@@ -6,7 +6,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <chrono>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fake_pmi_server.h"
@@ -131,7 +134,8 @@ TEST(PmiRelay, HandsOnOtherProtocols) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   PmiRelay relay(ends[0]);
-  ASSERT_TRUE(relay.begin([](pmi::Protocol) { FAIL(); }));
+  bool is_asked = false;
+  ASSERT_TRUE(relay.begin([&](pmi::Protocol) { return is_asked = true, 0; }));
   const std::string said = "    12cmd=fullinit3     x=1\x01other";
   for (const char& letter : said) ASSERT_EQ(write(ends[0], &letter, 1), 1);
   std::string heard(said.size(), '\0');
@@ -140,6 +144,7 @@ TEST(PmiRelay, HandsOnOtherProtocols) {
   ASSERT_EQ(write(ends[1], "answer", 6), 6);
   ASSERT_EQ(recv(ends[0], heard.data(), 6, MSG_WAITALL), 6);
   EXPECT_EQ(heard.substr(0, 6), "answer");
+  EXPECT_FALSE(is_asked);
   relay.end();
   relay.end();
   close(ends[0]);
@@ -155,31 +160,132 @@ TEST(PmiRelay, EndsForTheMpiIfTheLauncherHangsUp) {
   EXPECT_FALSE(launcher.published());
 }
 
-// A process whose MPI gives up within MPI_Init has told the launcher so before.
-TEST(PmiRelay, HandsOnLastWords) {
+// In the middle of the library's own question, too.
+TEST(PmiRelay, EndsForTheMpiIfTheLauncherHangsUpAtAQuestion) {
+  FakePmiServer server({{"get", [](FakePmiServer& s, const std::string&) { s.hang_up(); }}});
+  PmiLauncher launcher = launcher_at(server.client_end());
+  launcher.publish(kCapabilities);
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(Mpi(server.client_end()).start(), "nothing");
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 3s);
+  launcher.mpi_has_started();
+  EXPECT_FALSE(launcher.published());
+}
+
+// One that comes after the library has given up waiting is not the MPI's.
+TEST(PmiRelay, DropsALateAnswer) {
+  FakePmiServer server({{"get", [](FakePmiServer& s, const std::string& right) {
+                           std::this_thread::sleep_for(500ms);
+                           s.say(right);
+                         }}});
+  PmiLauncher launcher = launcher_at(server.client_end());
+  launcher.publish(kCapabilities);
+  Mpi mpi(server.client_end());
+  EXPECT_EQ(mpi.start(), "cmd=barrier_out rc=0");
+  EXPECT_EQ(mpi.ask("cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=kvs_7_0");
+  launcher.mpi_has_started();
+  EXPECT_FALSE(launcher.published());
+  EXPECT_EQ(mpi.ask("cmd=get_my_kvsname"), "cmd=my_kvsname kvsname=kvs_7_0");
+}
+
+// Runs `child` in a process of its own on one end of a socket pair, and returns how that ended.
+int exit_code_of(const std::function<void(int)>& child, std::string* heard = nullptr) {
   int ends[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    PmiRelay relay(ends[0]);
-    if (relay.begin([](pmi::Protocol) {}) && write(ends[0], "cmd=abort exitcode=7\n", 21) == 21)
-      std::exit(7);
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
+  const pid_t process = fork();
+  if (process == 0) {
+    close(ends[1]);
+    child(ends[0]);
     _exit(1);
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 7);
-  char heard[64] = {};
-  EXPECT_EQ(recv(ends[1], heard, sizeof heard, MSG_DONTWAIT), 21);
   close(ends[0]);
+  int status = 0;
+  waitpid(process, &status, 0);
+  char text[64] = {};
+  const ssize_t got = recv(ends[1], text, sizeof text, MSG_DONTWAIT);
+  if (heard != nullptr && got > 0) heard->assign(text, static_cast<std::size_t>(got));
   close(ends[1]);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// A watchdog of the program's ends the process while the MPI waits for an answer, or asks.
+TEST(PmiRelay, LeavesTheMpiWaitingIfTheProcessEnds) {
+  const int code = exit_code_of([](int descriptor) {
+    static PmiRelay relay(descriptor);
+    if (!relay.begin([](pmi::Protocol) { return 0; })) return;
+    std::thread([descriptor] {
+      char letter;
+      if (recv(descriptor, &letter, 1, 0) <= 0) _exit(15);
+    }).detach();
+    std::thread([descriptor] {
+      while (write(descriptor, "cmd=x\n", 6) == 6) std::this_thread::sleep_for(1ms);
+      _exit(16);
+    }).detach();
+    std::this_thread::sleep_for(50ms);
+    std::exit(3);
+  });
+  EXPECT_EQ(code, 3);
+}
+
+// Its exit handlers are those of the library, too.
+TEST(PmiRelay, IsTheParentsInAForkedChild) {
+  std::string heard;
+  const int code = exit_code_of(
+      [](int descriptor) {
+        auto* const relay = new PmiRelay(descriptor);
+        if (!relay->begin([](pmi::Protocol) { return 0; })) return;
+        const pid_t child = fork();
+        if (child == 0) std::exit(0);
+        waitpid(child, nullptr, 0);
+        const pid_t other = fork();
+        if (other == 0) {
+          delete relay;
+          _exit(0);
+        }
+        waitpid(other, nullptr, 0);
+        if (write(descriptor, "cmd=first\n", 10) != 10) return;
+        relay->end();
+        _exit(write(descriptor, "cmd=second\n", 11) == 11 ? 5 : 1);
+      },
+      &heard);
+  EXPECT_EQ(code, 5);
+  EXPECT_EQ(heard, "cmd=first\ncmd=second\n");
+}
+
+// A standard stream that is closed stays closed: somebody may write to it.
+TEST(PmiRelay, TakesNoNumberOfAStandardStream) {
+  const int code = exit_code_of([](int descriptor) {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(stream);
+    static PmiRelay relay(descriptor);
+    if (!relay.begin([](pmi::Protocol) { return 0; })) return;
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+      if (fcntl(stream, F_GETFD) >= 0) _exit(2);
+    }
+    relay.end();
+    _exit(7);
+  });
+  EXPECT_EQ(code, 7);
+}
+
+// A process whose MPI gives up within MPI_Init has told the launcher so before.
+TEST(PmiRelay, HandsOnLastWords) {
+  std::string heard;
+  const int code = exit_code_of(
+      [](int descriptor) {
+        static PmiRelay relay(descriptor);
+        if (!relay.begin([](pmi::Protocol) { return 0; })) return;
+        if (write(descriptor, "cmd=abort exitcode=7\n", 21) == 21) std::exit(7);
+      },
+      &heard);
+  EXPECT_EQ(code, 7);
+  EXPECT_EQ(heard, "cmd=abort exitcode=7\n");
 }
 
 TEST(PmiRelay, LeavesAFileThatHasTheMpisNumberByThen) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   PmiRelay relay(ends[0]);
-  ASSERT_TRUE(relay.begin([](pmi::Protocol) {}));
+  ASSERT_TRUE(relay.begin([](pmi::Protocol) { return 0; }));
   close(ends[0]);
   const int file = open("/dev/null", O_WRONLY);
   ASSERT_EQ(dup2(file, ends[0]), ends[0]);
@@ -196,7 +302,7 @@ TEST(PmiRelay, ChangesNothingWithoutDescriptors) {
   FakePmiServer server;
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  for (rlim_t more = 0; more < 4; ++more) {
+  for (const rlim_t more : {0, 1, 2, 3, 4, 20}) {
     const int next = dup(0);
     close(next);
     const rlimit few{static_cast<rlim_t>(next) + more, before.rlim_max};

@@ -29,13 +29,14 @@ std::optional<std::string> Channel::ask(std::string_view request) {
   if (broken_ || !is_quiet()) return std::nullopt;
   const auto deadline =
       patience_.count() == 0 ? Clock::time_point::max() : Clock::now() + patience_;
+  const bool is_first = protocol_ == Protocol::kPmi1;
+  std::string text = is_first ? "" : std::to_string(request.size());
+  if (!is_first) text.resize(kDigits, ' ');
+  text.append(request).append(is_first ? "\n" : "");
   std::optional<std::string> answer;
-  if (protocol_ == Protocol::kPmi1) {
-    if (send_text(std::string(request) + '\n', deadline)) answer = receive_line(deadline);
-  } else {
-    std::string length = std::to_string(request.size());
-    length.resize(kDigits, ' ');
-    if (send_text(length.append(request), deadline)) answer = receive_sized(deadline);
+  if (send_text(text, deadline)) {
+    answer = is_first ? receive_line(deadline) : receive_sized(deadline);
+    is_owed_ = !answer;
   }
   broken_ = !answer;
   return answer;
@@ -56,14 +57,15 @@ bool Channel::wait_for(short events, Clock::time_point deadline) {
     if (deadline != Clock::time_point::max()) {
       const auto wait =
           std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (wait <= 0) return false;
-      left = static_cast<int>(std::min<long long>(wait, INT_MAX));
+      // One more look after the last moment: the process may have been stopped meanwhile.
+      left = static_cast<int>(std::clamp<long long>(wait, 0, INT_MAX));
     }
     pollfd ready{descriptor_, events, 0};
     const int found = poll(&ready, 1, left);
     // If it hung up, the call that follows says so.
     if (found > 0) return (ready.revents & POLLNVAL) == 0;
     if (found < 0 && errno != EINTR) return false;
+    if (found == 0 && left == 0) return false;
   }
 }
 
@@ -127,7 +129,7 @@ std::optional<std::string> Channel::receive_sized(Clock::time_point deadline) {
   char head[kDigits];
   if (!receive_bytes(head, kDigits, deadline)) return std::nullopt;
   const auto length = read_length({head, kDigits});
-  if (!length || *length > kLongestLine) return std::nullopt;
+  if (!length) return std::nullopt;
   std::string answer(*length, '\0');
   if (!receive_bytes(answer.data(), *length, deadline)) return std::nullopt;
   std::replace(answer.begin(), answer.end(), ';', ' ');

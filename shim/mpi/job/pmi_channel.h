@@ -33,6 +33,9 @@ class Channel {
   // True after a failure: no request is sent any more.
   bool broken() const { return broken_; }
 
+  // Whether the last request was sent and its answer may still come.
+  bool is_owed() const { return is_owed_; }
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -47,6 +50,7 @@ class Channel {
   Protocol protocol_;
   std::chrono::milliseconds patience_{0};
   bool broken_ = false;
+  bool is_owed_ = false;
 };
 
 }  // namespace thinwire::mpi::pmi

@@ -74,6 +74,7 @@ void PmiLauncher::publish(const std::string& capabilities) {
   relay_.begin([this](pmi::Protocol protocol) {
     channel_ = pmi::Channel(relay_.launcher_end(), protocol);
     publish_now();
+    return channel_.is_owed() ? 1 : 0;
   });
 }
 

@@ -14,7 +14,7 @@ namespace {
 std::string reason_known_at_start(bool peers_can_be_asked) {
   const Process& self = process();
   if (!self.job.reachable()) {
-    return "no launcher that speaks PMIx, PMI-1 or PMI-2 to prove what the other ranks run: "
+    return "no launcher has said what the other ranks run, by PMIx, PMI-1 or PMI-2: "
            "all messages go raw";
   }
   if (!peers_can_be_asked) {
