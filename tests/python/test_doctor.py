@@ -92,6 +92,10 @@ def with_rights_of_its_own(node: Node) -> tuple[list[str | Path], dict[str, str]
     return ["mpirun", node.program], {}
 
 
+def no_program(node: Node) -> tuple[list[str | Path], dict[str, str]]:
+    return ["mpirun", "-n", "2", node.folder / "gone"], {}
+
+
 def static_program(node: Node) -> tuple[list[str | Path], dict[str, str]]:
     source = node.folder / "static.c"
     source.write_text("int main(void) { return 0; }\n")
@@ -177,6 +181,7 @@ FAULTS = [
     Fault("a command that is not there", no_command, "command", "is not found", "path"),
     Fault("one that may not be executed", not_executable, "command", "may not be", "chmod +x"),
     Fault("rights of its own", with_rights_of_its_own, "program", "rights of its own", "copy"),
+    Fault("a program that is not there", no_program, "program", "does not exist", "path"),
     Fault("a static program", static_program, "program", "linked statically", "dynamically"),
     Fault("a program of musl", musl_program, "program", "is of musl", "glibc"),
     Fault("srun that serves nothing", srun_without_pmi, "srun", "--mpi=none", "--mpi=pmix"),

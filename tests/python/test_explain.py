@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import thinwire
-from thinwire.bench import explain
+from thinwire.bench import explain, prices
 from thinwire.cli import command_line
 from thinwire.codec import CodecCost
 from thinwire.plan import PlanSettings, plan_collective, plan_message
@@ -23,7 +23,7 @@ SIXTEEN = ("--bytes", "16MiB")
 @pytest.fixture(autouse=True)
 def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever this machine's user has: test_tune.py has tables."""
-    monkeypatch.setattr(explain, "find_here", lambda *_: None)
+    monkeypatch.setattr(prices, "find_here", lambda *_: None)
     for name in ("CODEC", "POLICY", "LINK", "THRESHOLD"):
         monkeypatch.delenv(f"THINWIRE_{name}", raising=False)
 

@@ -28,6 +28,7 @@ WORDS = {
     "run": "-- true",
     "exec": "-- true",
     "capture": "-o sample -- true",
+    "doctor": "-- true",
     "shim": "mpi",
     "encode": "own.f32 new.tw --codec mpc",
     "decode": "own.tw new.f32",

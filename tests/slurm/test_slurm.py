@@ -1,6 +1,6 @@
 """Jobs of a Slurm cluster: what each way to start ranks compresses, compared with mpirun's.
 
-The cluster is this machine's (cluster.py), with Debian's Slurm; a node is a slurmd.
+The cluster is this machine's (slurm_cluster.py), with Debian's Slurm; a node is a slurmd.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from cluster import Cluster, running, why_not
+from slurm_cluster import Cluster, running, why_not
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shim"))
 

@@ -66,10 +66,10 @@ int complete_any(Requests& completion, int index, MPI_Status& native, int error,
   return error;
 }
 
-// Calls `complete` with the requests as it takes least to follow them. For calls that may complete
-// some of them.
+// Calls `complete` with the cheaper of two ways to follow the requests that suffices. For calls
+// that may complete some of them.
 template <typename Complete>
-int complete_some(int count, MPI_Request* requests, Complete&& complete) {
+int following_some(int count, MPI_Request* requests, Complete&& complete) {
   int error = MPI_SUCCESS;
   {
     Completion::ForMany space;
@@ -129,7 +129,7 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   return outcome;
 }
 
-// Its `error`. A test that found something complete counts as a wait; one that did not ends no
+// Returns `error`. A test that found something complete counts as a wait; one that did not ends no
 // step of messages that are timed (choose/message_kind.h): programs test for the MPI's sake alone.
 int noted(int error, const int* done) {
   if (error == MPI_SUCCESS && *done > 0) note_wait();
@@ -151,7 +151,7 @@ THINWIRE_ALSO_PMPI(Wait);
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!concerns_shim(1, request))
     return noted(watching(1, request, [&] { return real().Test(request, flag, status); }), flag);
-  const int outcome = complete_some(1, request, [&](auto& completion) {
+  const int outcome = following_some(1, request, [&](auto& completion) {
     MPI_Status native{};
     completion.is_told({.native = &native, .users = status});
     const int error = watching(1, completion.requests(),
@@ -178,7 +178,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Sta
         watching(count, requests, [&] { return real().Testall(count, requests, flag, statuses); }),
         flag);
   }
-  const int outcome = complete_some(count, requests, [&](auto& completion) {
+  const int outcome = following_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     completion.is_told({Told::How::kAll, native, statuses});
     const int error = watching(count, completion.requests(), [&] {
@@ -195,7 +195,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_St
   if (!concerns_shim(count, requests))
     return watching(count, requests,
                     [&] { return real().Waitany(count, requests, index, status); });
-  return complete_some(count, requests, [&](auto& completion) {
+  return following_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
     completion.is_told({Told::How::kOne, &native, status, index});
     const int error = watching(count, completion.requests(), [&] {
@@ -213,7 +213,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
                           [&] { return real().Testany(count, requests, index, flag, status); }),
                  flag);
   }
-  const int outcome = complete_some(count, requests, [&](auto& completion) {
+  const int outcome = following_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
     completion.is_told({Told::How::kOne, &native, status, index});
     const int error = watching(count, completion.requests(), [&] {
@@ -232,7 +232,7 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
     return watching(count, requests,
                     [&] { return real().Waitsome(count, requests, completed, indices, statuses); });
   }
-  return complete_some(count, requests, [&](auto& completion) {
+  return following_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     completion.is_told({Told::How::kSome, native, statuses, indices, completed});
     const int error = watching(count, completion.requests(), [&] {
@@ -251,7 +251,7 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
                  [&] { return real().Testsome(count, requests, completed, indices, statuses); }),
         completed);
   }
-  const int outcome = complete_some(count, requests, [&](auto& completion) {
+  const int outcome = following_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     completion.is_told({Told::How::kSome, native, statuses, indices, completed});
     const int error = watching(count, completion.requests(), [&] {

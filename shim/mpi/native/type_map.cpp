@@ -6,7 +6,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// How many of `offsets`, taken `step` apart, go on at the first two's distance.
+// The number of leading offsets that are as far apart as the first two.
 std::size_t length_of_run(const std::vector<std::int64_t>& offsets) {
   std::size_t length = 2;
   const std::int64_t stride = offsets[1] - offsets[0];

@@ -86,7 +86,11 @@ def _default_of_slurm() -> str:
 
 
 def _file(word: str) -> Iterator[Finding]:
-    """Programs into which nothing can be preloaded."""
+    """What is not there, and programs into which nothing can be preloaded."""
+    if word.startswith(("./", "../", "/")) and not Path(word).exists():
+        yield wrong(
+            "program", f"{word} does not exist here", "give the path of a file on this node"
+        )
     path = None if word.startswith("-") else shutil.which(word)
     binary = interpreter_of(os.path.abspath(path)) if path is not None else None
     if binary is None:
