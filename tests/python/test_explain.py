@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import thinwire
-from thinwire.bench import explain, prices
+from thinwire.bench import prices
 from thinwire.cli import command_line
 from thinwire.codec import CodecCost
 from thinwire.plan import PlanSettings, plan_collective, plan_message
