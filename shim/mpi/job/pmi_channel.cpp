@@ -129,7 +129,7 @@ std::optional<std::string> Channel::receive_sized(Clock::time_point deadline) {
   char head[kDigits];
   if (!receive_bytes(head, kDigits, deadline)) return std::nullopt;
   const auto length = read_length({head, kDigits});
-  if (!length) return std::nullopt;
+  if (!length || *length > kLongestLine) return std::nullopt;
   std::string answer(*length, '\0');
   if (!receive_bytes(answer.data(), *length, deadline)) return std::nullopt;
   std::replace(answer.begin(), answer.end(), ';', ' ');
