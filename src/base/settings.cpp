@@ -133,10 +133,10 @@ Status check_setting(const Setting& setting, std::string_view value) {
 
 const char* setting_value(const char* name) {
   const Setting* setting = find_setting(name);
-  const char* text = setting == nullptr ? nullptr : std::getenv(name);
-  if (text == nullptr || *text == '\0') {
-    text = setting == nullptr || name == kOfFile ? nullptr : settings_file().value_of(name);
-  }
+  if (setting == nullptr) return nullptr;
+  const char* text = std::getenv(name);
+  if (text != nullptr && *text == '\0') text = nullptr;
+  if (text == nullptr && name != kOfFile) text = settings_file().value_of(name);
   if (text == nullptr) return nullptr;
   return check_setting(*setting, text).ok() ? text : setting->if_wrong;
 }
@@ -159,7 +159,7 @@ std::vector<std::string> judge_settings(const SettingsFile& file) {
   constexpr std::size_t kMost = 10;
   std::vector<std::string> sentences;
   if (!file.status.ok()) {
-    sentences.push_back("THINWIRE_CONFIG: " + file.path + ": " + file.status.message() +
+    sentences.push_back("THINWIRE_CONFIG: " + file.status.message() +
                         "; the environment's settings hold; no lossy codec is used");
   }
   for (const SettingLine& line : file.lines) {

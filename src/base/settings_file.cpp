@@ -1,16 +1,13 @@
-#include "base/settings.h"
-
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <ranges>
+
+#include "base/settings.h"
+#include "base/text_file.h"
 
 namespace thinwire {
 namespace {
@@ -28,32 +25,13 @@ bool is_control(char letter) {
   return (letter >= 0 && letter < ' ' && letter != '\t') || letter == '\x7F';
 }
 
-Status cannot_be_read() { return {StatusCode::kInvalidArgument, std::strerror(errno)}; }
-
-// A path may be one of something that never ends, or of a pipe that nobody writes to.
-Result<std::string> read_all(const std::string& path) {
-  constexpr std::size_t kMost = 1 << 20;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return cannot_be_read();
+// A path may be one of a pipe that nobody writes to.
+Result<std::string> read_regular(const std::string& path) {
   struct stat facts{};
-  if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    close(file);
-    return {StatusCode::kInvalidArgument, "it is not a regular file"};
+  if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
+    return {StatusCode::kInvalidArgument, path + ": it is not a regular file"};
   }
-  std::string text;
-  char chunk[4096];
-  Status status;
-  while (status.ok()) {
-    const ssize_t got = read(file, chunk, sizeof chunk);
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) status = cannot_be_read();
-    if (got > 0) text.append(chunk, static_cast<std::size_t>(got));
-    if (text.size() > kMost) status = {StatusCode::kInvalidArgument, "it has more than 1 MiB"};
-  }
-  close(file);
-  if (!status.ok()) return status;
-  return text;
+  return read_text_file(path);
 }
 
 }  // namespace
@@ -94,7 +72,7 @@ SettingsFile read_settings_file(const char* path) {
   SettingsFile file;
   if (path == nullptr || *path == '\0') return file;
   file.path = path;
-  const auto text = read_all(file.path);
+  const auto text = read_regular(file.path);
   if (!text.ok()) {
     file.status = text.status();
     return file;
@@ -103,7 +81,7 @@ SettingsFile read_settings_file(const char* path) {
   if (lines.ok()) {
     file.lines = *std::move(lines);
   } else {
-    file.status = lines.status();
+    file.status = {StatusCode::kInvalidArgument, file.path + ": " + lines.status().message()};
   }
   return file;
 }

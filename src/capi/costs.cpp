@@ -8,9 +8,9 @@
 
 #include "base/job_rank.h"
 #include "base/log.h"
+#include "base/text_file.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
-#include "capi/text_file.h"
 #include "costs/links.h"
 #include "costs/nccl_links.h"
 
@@ -23,7 +23,7 @@ Result<costs::Table> read_table(const std::string& text, const std::string& name
 }
 
 Result<costs::Table> open_table(const std::string& path) {
-  const auto text = capi::read_text_file(path);
+  const auto text = read_text_file(path);
   return text.ok() ? read_table(*text, path) : Result<costs::Table>(text.status());
 }
 

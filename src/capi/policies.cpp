@@ -8,9 +8,9 @@
 #include "base/job_rank.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/text_file.h"
 #include "capi/boundary.h"
 #include "capi/handles.h"
-#include "capi/text_file.h"
 #include "thinwire/thinwire.h"
 
 using namespace thinwire;

@@ -211,8 +211,8 @@ int exit_code_of(const std::function<void(int)>& child, std::string* heard = nul
 // A watchdog of the program's ends the process while the MPI waits for an answer, or asks.
 TEST(PmiRelay, LeavesTheMpiWaitingIfTheProcessEnds) {
   const int code = exit_code_of([](int descriptor) {
-    static PmiRelay relay(descriptor);
-    if (!relay.begin([](pmi::Protocol) { return 0; })) return;
+    auto* const relay = new PmiRelay(descriptor);  // never destroyed, as the library's
+    if (!relay->begin([](pmi::Protocol) { return 0; })) return;
     std::thread([descriptor] {
       char letter;
       if (recv(descriptor, &letter, 1, 0) <= 0) _exit(15);
@@ -272,8 +272,8 @@ TEST(PmiRelay, HandsOnLastWords) {
   std::string heard;
   const int code = exit_code_of(
       [](int descriptor) {
-        static PmiRelay relay(descriptor);
-        if (!relay.begin([](pmi::Protocol) { return 0; })) return;
+        auto* const relay = new PmiRelay(descriptor);
+        if (!relay->begin([](pmi::Protocol) { return 0; })) return;
         if (write(descriptor, "cmd=abort exitcode=7\n", 21) == 21) std::exit(7);
       },
       &heard);

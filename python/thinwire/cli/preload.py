@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from thinwire import launch
@@ -15,12 +16,13 @@ def launched(
 ) -> tuple[list[str], dict[str, str]]:
     """The command to start in the place of this one, and what to change in its environment, so
     that every rank gets the preload library and the settings."""
-    if not launch.is_launcher(command[0]):
+    launcher = launcher_of(command)
+    if launcher is None:
         return alone(command, wanted, mpi, None, nccl=nccl, quiet=quiet)
     _warn([_unseen(command)], quiet)
-    launcher = launch.from_path(shutil.which(command[0]) or command[0])
-    programs = [launch.find_program(words) for words in _parts(command[1:])]
-    libraries, doubts = _libraries(command, mpi, programs, launcher, nccl=nccl)
+    programs = programs_of(command)
+    found = _preloads_or_exit(command, mpi, programs, launcher, nccl=nccl)
+    doubts = list(found.doubts)
     if launcher.style == "unknown":
         doubts.append(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
@@ -28,7 +30,7 @@ def launched(
         )
     _warn(doubts, quiet)
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
-    everything = preloaded({**named, **wanted}, programs, *libraries)
+    everything = preloaded({**named, **wanted}, programs, *found.paths)
     try:
         return launch.forward(launcher, command, everything, os.environ)
     except launch.Refused as refusal:
@@ -46,11 +48,31 @@ def alone(
 ) -> tuple[list[str], dict[str, str]]:
     """As `launched`, for a program that no launcher starts here."""
     _warn([_unseen(command)], quiet)
+    programs = programs_of(command)
+    found = _preloads_or_exit(command, mpi, programs, launcher, nccl=nccl)
+    _warn(found.doubts, quiet)
+    return command, preloaded(wanted, programs, *found.paths)
+
+
+def launcher_of(command: Sequence[str]) -> launch.Launcher | None:
+    """The launcher that a command begins with."""
+    if not launch.is_launcher(command[0]):
+        return None
+    return launch.from_path(shutil.which(command[0]) or command[0])
+
+
+def programs_of(command: list[str]) -> list[launch.Program | None]:
+    """The MPI programs of a command, one for each of its launcher's parts; None for one that shows
+    no MPI."""
+    if launch.is_launcher(command[0]):
+        return [launch.find_program(words) for words in _parts(command[1:])]
     # Python itself, which these launchers are, may have mpi4py without the script's wanting it.
-    programs = [None if launch.is_nccl_launcher(command) else launch.find_program(command)]
-    libraries, doubts = _libraries(command, mpi, programs, launcher, nccl=nccl)
-    _warn(doubts, quiet)
-    return command, preloaded(wanted, programs, *libraries)
+    return [None if launch.is_nccl_launcher(command) else launch.find_program(command)]
+
+
+def named_in(preload: str | None) -> list[str]:
+    """The libraries of an LD_PRELOAD."""
+    return [path for path in (preload or "").replace(" ", ":").split(":") if path]
 
 
 def preloaded(
@@ -65,39 +87,61 @@ def preloaded(
     everything = [earlier] if earlier else []
     paths = [program.path for program in programs if program is not None]
     runtimes = dict.fromkeys(place for path in paths for place in launch.sanitizers_of(path))
-    first = [
-        place for place in runtimes if place not in (earlier or "").replace(" ", ":").split(":")
-    ]
+    first = [place for place in runtimes if place not in named_in(earlier)]
     return {**wanted, "LD_PRELOAD": ":".join([*first, *everything, *map(str, libraries)])}
 
 
-def _libraries(
+@dataclass(frozen=True)
+class Preloads:
+    """The libraries for a command, the MPI that one of them is for, and what is to be said of the
+    choice."""
+
+    paths: list[Path]
+    mpi: str | None
+    doubts: list[str | None]
+
+
+def preloads_for(
     command: list[str],
     mpi: str | None,
     programs: list[launch.Program | None],
     launcher: launch.Launcher | None,
     *,
     nccl: bool | None,
-) -> tuple[list[Path], list[str | None]]:
-    """The preload libraries, and what is to be said of the choice. A program of NCCL gets that of
-    an MPI too where it, its launcher or the user shows one; none that the user has not named is a
-    reason to refuse it."""
+) -> Preloads:
+    """A program of NCCL gets the library of an MPI too where it, its launcher or the user shows
+    one; none that the user has not named is a reason to refuse it. Raises Refused."""
     shown = any(programs) or (launcher is not None and launcher.mpis)
-    of_nccl = [nccl_library()] if _calls_nccl(command, nccl) else []
+    of_nccl = [nccl_library()] if calls_nccl(command, nccl) else []
     if of_nccl and mpi is None and not shown:
-        return of_nccl, []
+        return Preloads(of_nccl, None, [])
     try:
         choice = chosen(mpi, programs, launcher)
         found = fit(choice.mpi, programs, launcher)
     except launch.Refused as refusal:
         if mpi is not None or not of_nccl:
             hint = "; for a program that calls NCCL alone: --nccl" if nccl is None else ""
-            fail(f"{refusal}{hint}")
-        return of_nccl, [f"its calls of MPI stay as they are, not those of NCCL: {refusal}"]
-    return [found.library, *of_nccl], [choice.doubt, found.doubt]
+            raise launch.Refused(f"{refusal}{hint}") from refusal
+        said = f"its calls of MPI stay as they are, not those of NCCL: {refusal}"
+        return Preloads(of_nccl, None, [said])
+    return Preloads([found.library, *of_nccl], choice.mpi, [choice.doubt, found.doubt])
 
 
-def _calls_nccl(command: list[str], said: bool | None) -> bool:
+def _preloads_or_exit(
+    command: list[str],
+    mpi: str | None,
+    programs: list[launch.Program | None],
+    launcher: launch.Launcher | None,
+    *,
+    nccl: bool | None,
+) -> Preloads:
+    try:
+        return preloads_for(command, mpi, programs, launcher, nccl=nccl)
+    except launch.Refused as refusal:
+        fail(str(refusal))
+
+
+def calls_nccl(command: list[str], said: bool | None) -> bool:
     """What the user says, else what the command shows."""
     if said is not None:
         return said

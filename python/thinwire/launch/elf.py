@@ -1,10 +1,12 @@
-"""The names that a program or library defines, read from its file: nothing of it is run."""
+"""The loader that a program asks for, and the names that a program or library defines, read from
+its file: nothing of it is run."""
 
 import mmap
 import struct
 from functools import cache
 from pathlib import Path
 
+_PT_INTERP = 3
 _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
 _GLOBAL = (1, 2, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
@@ -59,6 +61,27 @@ def _names(data: mmap.mmap, tables: tuple[int, ...]) -> list[str]:
                 end = texts.find(b"\0", name, name + _LONGEST_NAME)
                 found += [texts[name:end].decode()] if end >= 0 else []
     return found
+
+
+def loader_of(path: str) -> str | None:
+    """The path of a program's loader, "" if it is linked statically; None of what is no 64-bit ELF
+    file of this machine's order of bytes, or cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEADER_BYTES)
+            if len(head) < _HEADER_BYTES or head[:5] != b"\x7fELF\x02":
+                return None
+            (table,) = struct.unpack_from("Q", head, 32)
+            size, count = struct.unpack_from("HH", head, 54)
+            for index in range(count):
+                file.seek(table + index * size)
+                kind, _, where, _, _, length = struct.unpack("IIQQQQ", file.read(40))
+                if kind == _PT_INTERP:
+                    file.seek(where)
+                    return file.read(min(length, 4096)).rstrip(b"\0").decode(errors="replace")
+    except (OSError, struct.error):
+        return None
+    return ""
 
 
 def _section(data: mmap.mmap, order: str, header: int) -> tuple[int, int, int, int]:

@@ -8,20 +8,13 @@
 #include <climits>
 #include <cstring>
 
+#include "shim/mpi/job/socket_calls.h"
+
 namespace thinwire::mpi::pmi {
 namespace {
 
 // Bytes of an answer's line; a longer one is read to its end and dropped.
 constexpr std::size_t kLongestLine = 64 << 10;
-
-bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
-
-template <typename Call>
-auto without_interruption(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
 
 }  // namespace
 

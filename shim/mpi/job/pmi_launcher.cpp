@@ -38,12 +38,7 @@ bool is_stream_socket(int descriptor) {
 
 // The MPIs whose every word to the launcher is known; see the header.
 bool speaks_in_known_calls_only() {
-  using Query = int (*)(char*, int*);
-  constexpr std::size_t kLongestVersion = 8192;  // of any MPI
-  const auto query = reinterpret_cast<Query>(find_symbol("PMPI_Get_library_version"));
-  std::string version(kLongestVersion, '\0');
-  int length = 0;
-  if (query == nullptr || query(version.data(), &length) != 0) return false;
+  const std::string version = library_version();
   return version.find("ch4:") != std::string::npos ||
          version.find("Intel(R) MPI") != std::string::npos;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "shim/mpi/job/socket_calls.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -38,6 +39,12 @@ int above_streams(int descriptor) {
   return raised;
 }
 
+// `descriptor` becomes another name of `by`, and is closed in programs that are started if it was.
+bool replace(int descriptor, int by) {
+  const int flags = fcntl(descriptor, F_GETFD);
+  return flags >= 0 && dup3(by, descriptor, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0) >= 0;
+}
+
 // The MPI opens as many, or nearly, while this library holds some.
 bool leaves_room(int highest) {
   constexpr rlim_t kRoom = 32;
@@ -46,16 +53,16 @@ bool leaves_room(int highest) {
   return limit.rlim_cur == RLIM_INFINITY || static_cast<rlim_t>(highest) + kRoom < limit.rlim_cur;
 }
 
-bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
-
 bool send_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t sent = send(descriptor, text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
-    if (sent < 0 && would_block()) {
+    const ssize_t sent = pmi::without_interruption(
+        [&] { return send(descriptor, text.data(), text.size(), MSG_NOSIGNAL); });
+    if (sent > 0) {
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (sent < 0 && pmi::would_block()) {
       pollfd room{descriptor, POLLOUT, 0};
       poll(&room, 1, -1);
-    } else if (sent <= 0 && errno != EINTR) {
+    } else {
       return false;
     }
   }
@@ -66,11 +73,9 @@ enum class Heard { kSome, kNothing, kEnd };
 
 Heard hear(int descriptor, std::string& text) {
   char chunk[4096];
-  ssize_t taken = 0;
-  do {
-    taken = recv(descriptor, chunk, sizeof chunk, MSG_DONTWAIT);
-  } while (taken < 0 && errno == EINTR);
-  if (taken < 0 && would_block()) return Heard::kNothing;
+  const ssize_t taken = pmi::without_interruption(
+      [&] { return recv(descriptor, chunk, sizeof chunk, MSG_DONTWAIT); });
+  if (taken < 0 && pmi::would_block()) return Heard::kNothing;
   if (taken <= 0) return Heard::kEnd;
   text.append(chunk, static_cast<std::size_t>(taken));
   return Heard::kSome;
@@ -84,10 +89,8 @@ bool PmiRelay::open() {
   own_ = above_streams(ends[0]);
   const int other = above_streams(ends[1]);
   launcher_ = fcntl(of_mpi_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int flags = fcntl(of_mpi_, F_GETFD);
-  const bool stands_between = own_ >= 0 && other >= 0 && launcher_ >= 0 && flags >= 0 &&
-                              leaves_room(launcher_) &&
-                              dup3(other, of_mpi_, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0) >= 0;
+  const bool stands_between = own_ >= 0 && other >= 0 && launcher_ >= 0 && leaves_room(launcher_) &&
+                              replace(of_mpi_, other);
   if (other >= 0) close(other);
   if (!stands_between) return false;
   pair_ = number_of(of_mpi_);
@@ -185,10 +188,7 @@ void PmiRelay::end() {
 }
 
 void PmiRelay::step_aside() {
-  if (pair_ != 0 && number_of(of_mpi_) == pair_) {
-    const int flags = fcntl(of_mpi_, F_GETFD);
-    dup3(launcher_, of_mpi_, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
-  }
+  if (pair_ != 0 && number_of(of_mpi_) == pair_) replace(of_mpi_, launcher_);
   pair_ = 0;
   if (own_ >= 0) close(std::exchange(own_, -1));
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <string>
 
 namespace thinwire::mpi {
 
@@ -16,6 +18,18 @@ void* find_symbol(const char* name);
 // the loader has for `name`, is the wrapper; else `found`.
 using OwnOfMpi = void* (*)(const char* name, void* found);
 extern std::atomic<OwnOfMpi> own_of_mpi;
+
+// The MPI's description of itself, before it has started, too; empty if it gives none.
+inline std::string library_version() {
+  using Query = int (*)(char*, int*);
+  constexpr std::size_t kLongest = 8192;  // of any MPI
+  const auto query = reinterpret_cast<Query>(find_symbol("PMPI_Get_library_version"));
+  std::string version(kLongest, '\0');
+  int length = 0;
+  if (query == nullptr || query(version.data(), &length) != 0) return {};
+  version.resize(version.find('\0'));
+  return version;
+}
 
 // This library, in which every function of MPI is a wrapper.
 void* own_handle();

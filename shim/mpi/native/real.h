@@ -39,7 +39,7 @@
   X(Status_set_elements_x) X(Test_cancelled) X(Query_thread) X(Initialized) X(Finalized) \
   X(Comm_create_errhandler) X(Win_create_errhandler) X(File_create_errhandler)           \
   X(Win_call_errhandler) X(File_call_errhandler) X(Grequest_start) X(Grequest_complete)  \
-  X(Status_set_cancelled) X(Get_library_version) X(T_pvar_get_num) X(T_pvar_get_info)    \
+  X(Status_set_cancelled) X(T_pvar_get_num) X(T_pvar_get_info)    \
   X(T_pvar_get_index) X(T_pvar_handle_alloc) X(T_pvar_handle_free) X(T_pvar_read)        \
   X(T_pvar_start) X(T_pvar_stop) X(T_pvar_write) X(T_pvar_reset) X(T_pvar_readreset)     \
   X(T_category_get_pvars) X(T_category_get_info)

@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 
+#include "shim/mpi/native/mpi_symbols.h"
 #include "shim/mpi/native/real.h"
 
 namespace thinwire::mpi {
@@ -13,12 +13,7 @@ namespace {
 // Two headers of the standard ABI exchange the numbers of the handlers that return and abort: that
 // of MPICH 5.0.2, and that of Intel MPI 2021.19, whose libraries go by them.
 #ifdef THINWIRE_MPI_ABI
-bool is_intels() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  real().Get_library_version(version, &length);
-  return std::strstr(version, "Intel(R) MPI") != nullptr;
-}
+bool is_intels() { return library_version().find("Intel(R) MPI") != std::string::npos; }
 #endif
 
 bool enter_by_session(World& world) {

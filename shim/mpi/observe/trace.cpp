@@ -1,12 +1,12 @@
 #include "shim/mpi/observe/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 
 #include "shim/common/trace/lines.h"
 #include "shim/common/trace/recorder.h"
+#include "shim/mpi/native/mpi_symbols.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/report_text.h"
@@ -75,12 +75,9 @@ std::string first_line_of(const char* text) { return std::string(text, std::strc
 
 std::string head_line() {
   const Process& self = process();
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> mpi{};
-  int length = 0;
-  real().Get_library_version(mpi.data(), &length);
   return "{" + shim::head_fields() + ", \"rank\": " + std::to_string(self.world.rank) +
          ", \"ranks\": " + std::to_string(self.world.size) +
-         ", \"mpi\": " + shim::quoted(first_line_of(mpi.data()).c_str()) +
+         ", \"mpi\": " + shim::quoted(first_line_of(library_version().c_str()).c_str()) +
          ", \"threads\": " + (self.concurrent ? "true" : "false") + ", \"codec\": \"" +
          tw_codec_spec(self.settings.codec()) +
          "\", \"threshold\": " + std::to_string(self.settings.plan.threshold) + "}\n";

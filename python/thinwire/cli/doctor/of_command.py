@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from thinwire import launch
-from thinwire.cli.shim import chosen, fit, has_nccl_library
+from thinwire.cli.preload import calls_nccl, launcher_of, named_in, preloads_for, programs_of
+from thinwire.cli.shim import has_nccl_library
+from thinwire.launch.elf import loader_of
 from thinwire.launch.families import FAMILIES, names
 from thinwire.launch.program import answer_of, interpreter_of
-from thinwire.library import NCCL_SHIM, library_path
 
 from .finding import Finding, note, ok, wrong
-from .loader import loader_of
 
 INSIDE = "the library has to be preloaded into a program that the system's loader starts"
 
@@ -31,17 +31,12 @@ def look_at_command(words: Sequence[str]) -> Iterator[Finding]:
             f"chmod +x {command[0]}" if there else "give its path, or load its module",
         )
         return
-    launcher = _launcher(command)
+    own = launcher_of(command)
+    launcher = own or launch.from_environment(os.environ)
     yield from _said_of_launcher(command, launcher)
-    for word in command[1:] if launcher is not None else command:
+    for word in command[1:] if own is not None else command:
         yield from _file(word)
     yield from _libraries(command, launcher)
-
-
-def _launcher(command: Sequence[str]) -> launch.Launcher | None:
-    if not launch.is_launcher(command[0]):
-        return launch.from_environment(os.environ)
-    return launch.from_path(shutil.which(command[0]) or command[0])
 
 
 def _said_of_launcher(
@@ -112,33 +107,27 @@ def _file(word: str) -> Iterator[Finding]:
         yield wrong("NCCL", f"{inside} has NCCL linked into it", "link it to libnccl.so.2")
 
 
-def _libraries(command: Sequence[str], launcher: launch.Launcher | None) -> Iterator[Finding]:
-    programs = [launch.find_program(command[1:] if launcher is not None else command)]
-    found: list[Path] = []
-    calls_nccl = launch.is_nccl_launcher(command) or launch.needs_nccl(command)
-    if calls_nccl and has_nccl_library():
-        found.append(library_path(NCCL_SHIM))
-    elif calls_nccl:
+def _libraries(command: list[str], launcher: launch.Launcher | None) -> Iterator[Finding]:
+    lacks_nccl = calls_nccl(command, None) and not has_nccl_library()
+    if lacks_nccl:
         yield wrong("NCCL", "this installation has no library for it", "pip install thinwire-cu13")
-    if not calls_nccl or programs[0] is not None:
-        try:
-            choice = chosen(None, programs, launcher)
-            best = fit(choice.mpi, programs, launcher)
-        except launch.Refused as refusal:
-            yield wrong("MPI", str(refusal), "thinwire run --mpi ..., or mend what it names")
-        else:
-            shown = programs[0]
-            by = f": {shown.path} {shown.evidence}" if shown is not None else ""
-            yield ok("MPI", f"{FAMILIES[choice.mpi]}{by}")
-            yield from (note("MPI", doubt) for doubt in (choice.doubt, best.doubt) if doubt)
-            yield from _preloaded_for_another(choice.mpi)
-            found.append(best.library)
-    for library in found:
+    programs = programs_of(command)
+    try:
+        found = preloads_for(command, None, programs, launcher, nccl=False if lacks_nccl else None)
+    except launch.Refused as refusal:
+        yield wrong("MPI", str(refusal), "thinwire run --mpi ..., or mend what it names")
+        return
+    if found.mpi is not None:
+        shown = [f"{program.path} {program.evidence}" for program in programs if program]
+        yield ok("MPI", ": ".join([FAMILIES[found.mpi], *shown[:1]]))
+        yield from _preloaded_for_another(found.mpi)
+    yield from (note("MPI", doubt) for doubt in found.doubts if doubt)
+    for library in found.paths:
         yield _in_child(library)
 
 
 def _preloaded_for_another(mpi: str) -> Iterator[Finding]:
-    for path in os.environ.get("LD_PRELOAD", "").replace(" ", ":").split(":"):
+    for path in named_in(os.environ.get("LD_PRELOAD")):
         name = Path(path).name
         if name.startswith("libthinwire_mpi_") and not name.startswith(f"libthinwire_mpi_{mpi}"):
             yield wrong(

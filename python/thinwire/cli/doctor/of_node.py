@@ -1,14 +1,17 @@
 """What holds here for any command: the package, settings, what is preloaded, GPUs, the link."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from thinwire.cli.env import why_no_gpu
+from thinwire.cli.preload import named_in
 from thinwire.costs import link_of_nccl
 from thinwire.library import PACKAGE, ThinwireError, built_shims, version
 from thinwire.pools import gpu_count
-from thinwire.settings import value_of, wrong_settings
+from thinwire.settings import PREFIX, value_of, wrong_settings
 
 from .finding import Finding, note, ok, wrong
 
@@ -38,38 +41,35 @@ def _settings(environment: Mapping[str, str]) -> Iterator[Finding]:
     faults = wrong_settings(environment)
     for name, says in faults.items():
         yield wrong(name, says, f"unset {name}, or give it another value: thinwire env")
-    given = [name for name in environment if name.startswith("THINWIRE_") and environment[name]]
+    given = [name for name in environment if name.startswith(PREFIX) and environment[name]]
     if not faults and given:
         yield ok("settings", " ".join(f"{name}={environment[name]}" for name in sorted(given)))
+
+
+# Logs what is wrong with the file, as each program would.
+_JUDGES = "from thinwire.library import library; library().tw_settings_judge()"
 
 
 def _file_of_settings(path: str) -> Iterator[Finding]:
     if not path:
         return
-    try:
-        lines = Path(path).read_text(errors="replace").splitlines()
-    except OSError as error:
-        why = error.strerror or str(error)
-        yield wrong("THINWIRE_CONFIG", f"{path}: {why}", "name a file that this node can read")
-        return
-    found = list(_faults_of_lines(lines))
-    for number, says in found:
-        yield wrong("THINWIRE_CONFIG", f"{path}: line {number}: {says}", f"mend it: {path}")
-    if not found:
+    kept = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "THINWIRE_LIBRARY_DIR")
+    alone = {name: os.environ[name] for name in kept if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", _JUDGES],
+        env={**alone, "THINWIRE_CONFIG": path, "THINWIRE_LOG": "error"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    found = [line.partition("thinwire: error: ")[2] for line in done.stderr.splitlines()]
+    for says in filter(None, found):
+        is_whole = says.startswith("THINWIRE_CONFIG: ")
+        do = "name a file of settings that this node can read" if is_whole else f"mend it: {path}"
+        yield wrong("THINWIRE_CONFIG", says.removeprefix("THINWIRE_CONFIG: "), do)
+    if not any(found):
         yield ok("THINWIRE_CONFIG", path)
-
-
-def _faults_of_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(map(str.strip, lines), 1):
-        if not line or line.startswith("#"):
-            continue
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if not equals or not name:
-            yield number, "is not NAME=value"
-        elif not name.startswith("THINWIRE_"):
-            yield number, f"{name} is no setting"
-        for says in wrong_settings({name: value}).values():
-            yield number, f"{name}: {says}"
 
 
 def _wishes() -> Iterator[Finding]:
@@ -83,14 +83,14 @@ def _wishes() -> Iterator[Finding]:
 
 
 def _preloaded(words: str) -> Iterator[Finding]:
-    for path in words.replace(" ", ":").split(":"):
+    for path in named_in(words):
         if "/" in path and not Path(path).exists():
             yield wrong(
                 "LD_PRELOAD",
                 f"{path} does not exist here: the loader leaves it out",
                 "unset LD_PRELOAD; in a container: mount that folder at the same path",
             )
-        elif path:
+        else:
             yield note("LD_PRELOAD", f"{path} is preloaded already, before Thinwire's library")
 
 

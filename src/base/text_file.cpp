@@ -1,10 +1,10 @@
-#include "capi/text_file.h"
+#include "base/text_file.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
-namespace thinwire::capi {
+namespace thinwire {
 
 Result<std::string> read_text_file(const std::string& path) {
   constexpr std::size_t kMost = 1 << 20;
@@ -21,4 +21,4 @@ Result<std::string> read_text_file(const std::string& path) {
   return text;
 }
 
-}  // namespace thinwire::capi
+}  // namespace thinwire

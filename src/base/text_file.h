@@ -5,10 +5,10 @@
 
 #include "base/status.h"
 
-namespace thinwire::capi {
+namespace thinwire {
 
 // All of a file, of at most 1 MiB: a wrong path may be one of something endless. kInvalidArgument,
 // with the path, if it cannot be read.
 Result<std::string> read_text_file(const std::string& path);
 
-}  // namespace thinwire::capi
+}  // namespace thinwire
