@@ -63,6 +63,23 @@ def head(rank: int, ranks: int, node: str, **more: Any) -> dict[str, Any]:
     } | more
 
 
+def steps_of_bin(at: int) -> dict[str, int]:
+    """At first a part of a step is taken for one; then steps are raw, at last compressed."""
+    if at == 0:
+        return made_steps(1, 0, 4, 5)
+    return made_steps(9, 0, 5, 50) if at < 4 else made_steps(9, 8, 0, 30)
+
+
+def made_steps(calls: int, compressed: int, raw: int, milliseconds: int) -> dict[str, int]:
+    return {
+        "calls": calls,
+        "compressed": compressed,
+        "compressed_nanoseconds": compressed * milliseconds * 1_000_000,
+        "raw": raw,
+        "raw_nanoseconds": raw * milliseconds * 1_000_000,
+    }
+
+
 def rank_lines(rank: int, ranks: int, node: str, bins: int = 12) -> list[dict[str, Any]]:
     """Of a rank that sends to the next two."""
     name = "a communicator of a <b>long</b> name & more of it, as programs have them"
@@ -119,7 +136,8 @@ def rank_lines(rank: int, ranks: int, node: str, bins: int = 12) -> list[dict[st
             ],
             [3, 3, 300000, 300000, 0, 0, [[16, 3]], [], [], 0, 0],
         ]
-        lines.append({"from": at / 4, "to": (at + 1) / 4, **ZEROS, "decoded": 20, "cells": rows})
+        made = {"from": at / 4, "to": (at + 1) / 4, **ZEROS, "decoded": 20, "cells": rows}
+        lines.append({**made, "steps": steps_of_bin(at)})
     return [*lines, {"end": bins / 4, "whole": True, "totals": TOTALS}]
 
 

@@ -16,6 +16,7 @@ from thinwire.traces.page import page
 pytestmark = pytest.mark.multiproc
 
 CALLS = "300"
+RANKS = 4  # of nccl_coded
 
 
 def operations_of(report: Path) -> dict[str, dict[str, int]]:
@@ -57,6 +58,30 @@ def test_a_trace_has_what_the_report_has(tmp_path: Path) -> None:
     assert merged.totals["messages"] == reported["send"]["calls"]
     assert merged.totals["wire_bytes"] == reported["send"]["wire_bytes"]
     assert merged.job["mpi"].startswith("NCCL ")
+
+
+def test_steps_are_the_calls_that_repeat(tmp_path: Path) -> None:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(tmp_path / "id"), "RANKS": str(RANKS)}
+    own |= {"THINWIRE_CODEC": "lossless", "THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+    own |= {"THINWIRE_TRACE": str(tmp_path / "trace")}
+    ranks = [
+        subprocess.Popen(
+            [PROGRAMS / "nccl_coded", CALLS],
+            env=kept | own | {"RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(RANKS)
+    ]
+    assert [rank.communicate(timeout=120)[0] for rank in ranks] == ["ok\n"] * RANKS
+    warnings: list[str] = []
+    found = traces.merge(traces.read_all([tmp_path / "trace"], warnings.append), warnings).steps
+    assert warnings == [] and found is not None
+    # Each call of the program is one of each of five operations; the first ones find out.
+    assert found["calls"] == 5
+    assert found["compressed"]["number"] > 100
+    assert found["compressed"]["number"] + found["raw"]["number"] < int(CALLS)
 
 
 def test_metrics_sum_the_same(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
-from made_traces import write_job
+from made_traces import made_steps, rank_lines, write_job
 
 from thinwire import traces
 from thinwire.traces.advice import ADVICE, plain
@@ -17,6 +18,7 @@ from thinwire.traces.merge import Merged
 from thinwire.traces.page import page
 
 ROOT = Path(__file__).parents[2]
+STEPS = "A step of 9 calls took 30 ms compressed (64) and 50 ms raw (15), in the median."
 VOID = {"meta", "link", "path", "br", "rect"}
 
 
@@ -107,6 +109,65 @@ def test_time_saved(tmp_path: Path) -> None:
     assert "Seconds saved by collectives, and predicted of messages, all ranks, so far" in made
 
 
+def test_steps_compressed_and_raw(tmp_path: Path) -> None:
+    found = merged(write_job(tmp_path, 2, 1)).steps
+    assert found is not None and (found["rank"], found["calls"]) == (0, 9)
+    assert found["raw"] == pytest.approx({"number": 15, "seconds": 0.75, "median_seconds": 0.05})
+    assert found["compressed"]["number"] == 64
+    drawn = [tuple(point.values()) for point in found["over_time"]]
+    assert [each is not None for each, _ in drawn] == 4 * [False] + 8 * [True]
+    assert [raw for _, raw in drawn] == [None, *3 * [pytest.approx(0.05)], *8 * [None]]
+    made = page(merged(tmp_path / "job"), "job")
+    assert STEPS in made and 'aria-label="Seconds a step"' in made
+
+
+def test_a_pause_in_one_step_moves_no_median(tmp_path: Path) -> None:
+    lines = [*rank_lines(0, 1, "node")]
+    slow = next(line for line in lines if line.get("from") == 2.0)
+    slow["steps"] = made_steps(9, 1, 0, 60_000)
+    path = tmp_path / "job.rank0"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = merged(path).steps
+    assert found is not None
+    assert found["compressed"]["median_seconds"] == pytest.approx(0.03)
+    most = max(point["compressed_seconds"] or 0 for point in found["over_time"])
+    assert most == pytest.approx(60)
+
+
+def test_traces_without_steps_have_no_part_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "job.rank0"
+    lines = [
+        {name: value for name, value in line.items() if name != "steps"}
+        for line in rank_lines(0, 1, "node")
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert merged(path).steps is None
+    assert "a step" not in page(merged(path), "job").lower()
+    done = thinwire("report", path, "-o", tmp_path / "out.html")
+    assert done.stdout == f"{tmp_path / 'out.html'}\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ([], "steps has no fields"),
+        ({"calls": 9}, "compressed is missing"),
+        ({**made_steps(9, 1, 0, 1), "calls": 0}, "a step has no calls"),
+        (made_steps(9, 0, 0, 0), "no step has ended"),
+        ({**made_steps(9, 1, 0, 1), "raw_nanoseconds": 1}, "time of raw steps"),
+        ({**made_steps(9, 1, 0, 1), "raw": -1}, "raw is no number"),
+        ({**made_steps(9, 1, 0, 1), "compressed": 1e300}, "compressed is no number"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused_in_words(steps: Any, says: str, tmp_path: Path) -> None:
+    lines = rank_lines(0, 1, "node")
+    next(line for line in lines if "from" in line)["steps"] = steps
+    path = tmp_path / "job.rank0"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(traces.NotATrace, match=f"{path}:6: this is no line of a trace: {says}"):
+        merged(path)
+
+
 def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
     found = merged(write_job(tmp_path, 96, 12))
     assert found.matrix["of"] == "nodes" and len(found.matrix["names"]) == 12
@@ -119,7 +180,7 @@ def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
 def test_a_page_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
     job, out = write_job(tmp_path, 2, 1), tmp_path / "out.html"
     done = thinwire("report", job, "-o", out)
-    assert (done.returncode, done.stdout) == (0, f"{out}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"{STEPS}\n{out}\n"), done.stderr
     assert out.read_text().startswith("<!DOCTYPE html>")
 
 

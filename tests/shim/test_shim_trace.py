@@ -76,6 +76,21 @@ def test_totals_are_those_of_the_report(mpi: Mpi, tmp_path: Path) -> None:
     assert sum(kind["bytes"] for kind in left) == reported["collectives"]["native_bytes"]
 
 
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_steps_are_the_calls_that_repeat(mpi: Mpi, tmp_path: Path) -> None:
+    rounds = 100
+    settings = SETTINGS | {"THINWIRE_TRACE": str(tmp_path / "trace"), "THINWIRE_FORCE": "1"}
+    program = [mpi.programs / "shim_traced", str(rounds)]
+    done = mpirun(RANKS, program, mpi.production, mpi=mpi, settings=settings)
+    assert (done.code, done.output) == (0, "ok\n"), done.errors
+    found = merged(tmp_path).steps
+    assert found is not None
+    calls = sum(cell.calls for cell in traces.read_all([tmp_path / "trace"], pytest.fail)[0].cells)
+    # A round is a step, but for those that find it out.
+    assert found["calls"] == pytest.approx(calls / rounds, rel=0.1)
+    assert rounds / 2 < found["compressed"]["number"] + found["raw"]["number"] < rounds
+
+
 def test_who_talks_to_whom_and_by_which_name(tmp_path: Path) -> None:
     run(SYSTEM, tmp_path)
     found = merged(tmp_path)

@@ -9,6 +9,7 @@ import typer
 from thinwire import files, traces
 from thinwire.cli.shim import fail, warn
 from thinwire.traces.page import page
+from thinwire.traces.steps import said
 
 
 def report(
@@ -42,4 +43,6 @@ def report(
         print(json.dumps(merged.as_dict(), indent=2))
         return
     files.write(output, page(merged, trace[0].name).encode())
+    if merged.steps is not None:
+        print(said(merged.steps))
     print(output)

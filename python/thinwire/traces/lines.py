@@ -18,6 +18,7 @@ _COUNTS_OF_A_BIN = (
     "pool_bytes",
     "pool_peak_bytes",
 )
+_COUNTS_OF_STEPS = ("compressed", "compressed_nanoseconds", "raw", "raw_nanoseconds")
 # Totals that the page adds up.
 _COUNTS_OF_TOTALS = (
     "messages",
@@ -69,6 +70,21 @@ def check_bin(line: dict[str, Any], cells: int) -> None:
         checked.count(checked.field(line, name), name)
     for row in checked.sequence(checked.field(line, "cells"), "cells"):
         _check_row(row, cells)
+    if "steps" in line:
+        _check_steps(checked.table(line["steps"], "steps"))
+
+
+def _check_steps(steps: dict[str, Any]) -> None:
+    """Steps that ended in a bin."""
+    if checked.count(checked.field(steps, "calls"), "calls of a step") == 0:
+        raise ValueError("a step has no calls")
+    for name in _COUNTS_OF_STEPS:
+        checked.count(checked.field(steps, name), name)
+    if steps["compressed"] + steps["raw"] == 0:
+        raise ValueError("no step has ended")
+    for name in ("compressed", "raw"):
+        if steps[name] == 0 and steps[f"{name}_nanoseconds"] != 0:
+            raise ValueError(f"time of {name} steps, of which there are none")
 
 
 def _check_row(row: Any, cells: int) -> None:

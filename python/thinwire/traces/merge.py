@@ -7,6 +7,7 @@ from typing import Any
 
 from thinwire.traces.read import Cell, RankTrace
 from thinwire.traces.spread import matrix, nodes_of, over_time
+from thinwire.traces.steps import steps
 
 FIGURES = (
     "calls",
@@ -32,6 +33,7 @@ class Merged:
     raw: list[dict[str, Any]]  # by reason, the most bytes first
     ranks: list[dict[str, Any]]
     saved: dict[str, Any]  # time, where one was predicted
+    steps: dict[str, Any] | None  # if calls repeat
     warnings: list[str]
 
     def as_dict(self) -> dict[str, Any]:
@@ -214,5 +216,6 @@ def merge(traces: list[RankTrace], warnings: list[str]) -> Merged:
         raw=_raw(traces),
         ranks=[_rank_row(trace, nodes[trace.rank]) for trace in traces],
         saved=_saved(traces),
+        steps=steps(traces),
         warnings=list(warnings),
     )

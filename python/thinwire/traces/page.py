@@ -12,6 +12,7 @@ def page(merged: Merged, name: str) -> str:
         _head(merged, name),
         _warnings(merged),
         _cards(merged),
+        page_charts.steps(merged),
         page_tables.raw(merged),
         page_charts.over_time(merged),
         page_charts.matrix(merged),

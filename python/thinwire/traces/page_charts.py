@@ -6,6 +6,7 @@ from typing import Any
 from thinwire.traces import charts, words
 from thinwire.traces.charts import Line
 from thinwire.traces.merge import Merged
+from thinwire.traces.steps import said
 
 MOST_PAIRS = 100
 
@@ -60,6 +61,28 @@ def over_time(merged: Merged) -> str:
         for title, lines, shown in made
     )
     return words.section("Over time", f'<div class="charts">{cards}</div>')
+
+
+def steps(merged: Merged) -> str:
+    found = merged.steps
+    if found is None:
+        return ""
+    title = "Seconds a step"
+    lines = [
+        Line(name, colour, [point[f"{name}_seconds"] for point in found["over_time"]])
+        for name, colour in (("compressed", "a"), ("raw", "b"))
+        if found[name]["number"]
+    ]
+    drawn = charts.over_time(title, found["until"], lines, words.seconds)
+    keys = charts.legend([(line.name, line.colour) for line in lines])
+    return words.section(
+        "Steps",
+        f'<div class="charts"><div class="card"><h3>{title}</h3>{drawn}{keys}</div></div>',
+        f"{words.text(said(found))} A step is the shortest run of calls that rank "
+        f"{found['rank']} repeats, and compressed if one of its calls is. Raw ones are mostly the "
+        "first, in which a program warms up: a run under <code>--codec off</code> is the fair "
+        "comparison.",
+    )
 
 
 def _so_far(steps: list[dict[str, Any]]) -> list[float | None]:

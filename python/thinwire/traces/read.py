@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,21 @@ class Cell:
 
 
 @dataclass
+class Steps:
+    """Steps that ended in a bin: the calls of each, how many, and what they took together."""
+
+    calls: int
+    compressed: int
+    compressed_nanoseconds: int
+    raw: int
+    raw_nanoseconds: int
+
+    @property
+    def nanoseconds(self) -> int:
+        return self.compressed_nanoseconds + self.raw_nanoseconds
+
+
+@dataclass
 class Bin:
     """What a rank did in some seconds, counted from its start."""
 
@@ -67,6 +82,7 @@ class Bin:
     errors: int = 0
     saved_nanoseconds: int = 0
     pool_bytes: int = 0
+    steps: Steps | None = None
 
 
 @dataclass
@@ -158,6 +174,8 @@ def _bin(trace: RankTrace, line: dict[str, Any]) -> Bin:
     made.decode_nanoseconds = line["decode_nanoseconds"]
     made.errors = line["damaged"] + line["without_memory"] + line["device_failures"]
     made.pool_bytes = line["pool_bytes"]
+    if "steps" in line:
+        made.steps = Steps(*(line["steps"][each.name] for each in fields(Steps)))
     for row in line["cells"]:
         place, calls, raw, wire, predicted, spent, sizes, times, predictions, if_raw, whole = row
         cell = trace.cells[place]

@@ -9,7 +9,8 @@ from thinwire.traces.read import Bin, RankTrace
 # Points of a line over time, and ranks that are shown one by one.
 MOST_POINTS = 240
 MOST_RANKS = 64
-SUMMED = tuple(each.name for each in fields(Bin) if each.name not in ("start", "end", "pool_bytes"))
+_OF_A_BIN_ALONE = ("start", "end", "pool_bytes", "steps")
+SUMMED = tuple(each.name for each in fields(Bin) if each.name not in _OF_A_BIN_ALONE)
 
 
 def nodes_of(traces: list[RankTrace]) -> dict[int, int]:

@@ -40,6 +40,16 @@ std::string histogram(const std::array<Counter, kBuckets>& counters,
   return text + ']';
 }
 
+// With a comma before it; "" if no step has ended.
+std::string as_field(const StepSums& steps) {
+  if (steps.compressed + steps.raw == 0) return "";
+  return ", \"steps\": {\"calls\": " + std::to_string(steps.calls) +
+         ", \"compressed\": " + std::to_string(steps.compressed) +
+         ", \"compressed_nanoseconds\": " + std::to_string(steps.compressed_nanoseconds) +
+         ", \"raw\": " + std::to_string(steps.raw) +
+         ", \"raw_nanoseconds\": " + std::to_string(steps.raw_nanoseconds) + '}';
+}
+
 std::string model_of_processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -134,7 +144,7 @@ std::string BinLines::changes(const Cell& cell, Counted& before, std::size_t pla
 }
 
 std::string BinLines::next(const Cells& cells, const Names& names, const ProcessFigures& figures,
-                           const PoolBytes& pool, double from, double to) {
+                           const PoolBytes& pool, const StepSums& steps, const Seconds& seconds) {
   std::string lines, changed;
   const std::size_t size = cells.size();
   for (std::size_t place = 0; place < size; ++place) {
@@ -148,7 +158,7 @@ std::string BinLines::next(const Cells& cells, const Names& names, const Process
   }
   if (changed.empty() && figures == figures_) return lines;
   std::ostringstream out;
-  out << "{\"from\": " << from << ", \"to\": " << to
+  out << "{\"from\": " << seconds.from << ", \"to\": " << seconds.to
       << ", \"below_threshold\": " << figures.below_threshold - figures_.below_threshold
       << ", \"decoded\": " << figures.decoded - figures_.decoded
       << ", \"decode_nanoseconds\": " << figures.decode_nanoseconds - figures_.decode_nanoseconds
@@ -156,7 +166,7 @@ std::string BinLines::next(const Cells& cells, const Names& names, const Process
       << ", \"without_memory\": " << figures.without_memory - figures_.without_memory
       << ", \"device_failures\": " << figures.device_failures - figures_.device_failures
       << ", \"pool_bytes\": " << pool.now << ", \"pool_peak_bytes\": " << pool.peak
-      << ", \"cells\": [" << changed << "]}\n";
+      << ", \"cells\": [" << changed << ']' << as_field(steps) << "}\n";
   figures_ = figures;
   return lines + out.str();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shim/common/trace/cells.h"
+#include "shim/common/trace/steps.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::shim {
@@ -43,9 +44,13 @@ class BinLines {
  public:
   explicit BinLines(Describe describe) : describe_(std::move(describe)) {}
 
+  struct Seconds {
+    double from = 0, to = 0;
+  };
+
   // "" if nothing was. Begins with the lines of cells that are new.
   std::string next(const Cells& cells, const Names& names, const ProcessFigures& figures,
-                   const PoolBytes& pool, double from, double to);
+                   const PoolBytes& pool, const StepSums& steps, const Seconds& seconds);
 
  private:
   struct Counted {

@@ -93,8 +93,8 @@ void Recorder::write_bin() {
   const double from = written_to_;
   written_to_ = now();
   if (file_.is_broken() || full_) return;
-  const std::string bin =
-      lines_.next(cells, names, source_.figures(), source_.pool_bytes(), from, written_to_);
+  const std::string bin = lines_.next(cells, names, source_.figures(), source_.pool_bytes(),
+                                      steps.take(), {from, written_to_});
   full_ = !bins_.take(bin.size());
   if (!full_) file_.write(bin);
 }

@@ -12,6 +12,7 @@
 
 #include "shim/common/trace/cells.h"
 #include "shim/common/trace/lines.h"
+#include "shim/common/trace/steps.h"
 
 namespace thinwire::shim {
 
@@ -64,8 +65,12 @@ class Recorder {
   // Writes what is left and `totals`, a JSON object; waits for that.
   void end(std::string totals);
 
+  // Whether somebody will read steps.
+  bool wants_steps() const { return !paths_.trace.empty(); }
+
   Cells cells;
   Names names;
+  Steps steps;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -104,6 +104,12 @@ struct LastTraced {
 // room for all of its thread-local variables, of which CUDA's are the most.
 constinit thread_local LastTraced last_traced;
 
+// Bytes of collectives are counted in two ways, so that they tell no calls apart.
+void note_step(shim::Recorder& recorder, const CellKey& key, std::uint64_t bytes) {
+  if (!recorder.wants_steps()) return;
+  recorder.steps.call(shim::call_number(key, bytes), key.reason == TW_COMPRESS, writers());
+}
+
 void start_recorder() {
   static std::atomic<bool> started{false};
   if (started.exchange(true)) return;
@@ -184,6 +190,7 @@ void trace_message(MPI_Comm comm, tw_peer place, int world_rank, const CodecUse&
     last.key = word;
   }
   last.cell->add(event, writers());
+  note_step(*recorder, key, event.bytes);
 }
 
 void trace_native(const CollectiveArguments& arguments, NativeReason why, std::uint64_t bytes) {
@@ -197,6 +204,7 @@ void trace_native(const CollectiveArguments& arguments, NativeReason why, std::u
                     traced_name(arguments.comm),
                     -1};
   recorder->cells.of(key).add({bytes, bytes, 0, 0}, writers());
+  note_step(*recorder, key, 0);
 }
 
 void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* codec,
@@ -215,6 +223,7 @@ void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* c
   recorder->cells.of(key).add({report.raw_bytes, report.wire_bytes,
                                nanoseconds(report.predicted_seconds), took, raw, gain ? took : 0},
                               writers());
+  note_step(*recorder, key, 0);
 }
 
 }  // namespace thinwire::mpi

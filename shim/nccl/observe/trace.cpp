@@ -89,6 +89,10 @@ void trace_call(const Count& call) {
                           recorder->names.of(communicator.name.c_str()),
                           call.operation == kSend && is_whole ? call.peer : -1};
   recorder->cells.of(key).add({call.bytes, call.wire_bytes, 0, 0}, shim::Writers::kMany);
+  if (recorder->wants_steps()) {
+    recorder->steps.call(shim::call_number(key, call.bytes), call.reason == 0,
+                         shim::Writers::kMany);
+  }
 }
 
 void end_trace() {
