@@ -53,6 +53,9 @@ TaskProlog={prolog}
 PartitionName=all Nodes={names} Default=YES MaxTime=INFINITE State=UP
 """
 
+# A TaskProlog that changes nothing.
+NO_PROLOG = "#!/bin/sh\n"
+
 
 def why_not() -> str:
     """Why no cluster can be started here; empty where one can."""
@@ -84,7 +87,7 @@ class Cluster:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
-        self.write_prolog("")
+        self.write_prolog(NO_PROLOG)
         controller, *ports = free_ports(1 + len(NODES))
         host = gethostname().split(".")[0]
         nodes = [
@@ -150,9 +153,9 @@ class Cluster:
         found = re.search(r"JobState=(\w+)", done.stdout)
         return found[1] if found else ""
 
-    def write_prolog(self, lines: str) -> None:
-        """What each task's `TaskProlog` prints: `export NAME=value` gives it a variable."""
-        self.prolog.write_text(f"#!/bin/sh\ncat <<'END'\n{lines}END\n")
+    def write_prolog(self, script: str) -> None:
+        """Each task's `TaskProlog`; what it prints as `export NAME=value` gives a variable."""
+        self.prolog.write_text(script)
         self.prolog.chmod(0o755)
 
     def run(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from slurm_cluster import Cluster, running, why_not
+from slurm_cluster import NO_PROLOG, Cluster, running, why_not
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shim"))
 
@@ -24,6 +24,7 @@ if why_not():
 RANKS, ROUNDS = 4, 3
 # Each rank sends as many messages as there are rounds, all to other nodes.
 MESSAGES = RANKS * ROUNDS
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "clusters.md"
 THINWIRE = [sys.executable, "-m", "thinwire"]
 SPREAD = ["-N4", f"-n{RANKS}"]
 OPTIONS = ["--codec", "lossless", "--link", "1gbit", "--force"]
@@ -126,12 +127,32 @@ def test_ranks_that_start_themselves(cluster: Cluster) -> None:
     job(cluster, "srun", "--mpi=pmix", *SPREAD, *words).expect_all_compressed()
 
 
+def shown_after(words: str) -> str:
+    """The example of the page that follows these words."""
+    _, found, rest = PAGE.read_text().partition(words)
+    assert found, f"{PAGE} no longer has: {words}"
+    return rest.split("```", 2)[1].partition("\n")[2]
+
+
+def with_paths(script: str, paths: dict[str, Path]) -> str:
+    for shown, here in paths.items():
+        assert shown in script, f"{shown} is not in the page's example:\n{script}"
+        script = script.replace(shown, str(here))
+    return script
+
+
 def test_a_site_turns_it_on_for_every_job(cluster: Cluster) -> None:
-    """By the TaskProlog and a file of settings: the user types what he always does."""
+    """By the page's TaskProlog and file of settings, with paths of this machine: the user types
+    what he always does."""
     settings = cluster.folder / "site.conf"
-    settings.write_text("THINWIRE_CODEC = lossless\nTHINWIRE_LINK = 1gbit\nTHINWIRE_FORCE = 1\n")
-    exports = {"LD_PRELOAD": SYSTEM.production, "THINWIRE_CONFIG": settings}
-    cluster.write_prolog("".join(f"export {name}={value}\n" for name, value in exports.items()))
+    # Nothing is known here to pay, and a user would name the codec.
+    more = "THINWIRE_CODEC = lossless\nTHINWIRE_FORCE = 1\n"
+    settings.write_text(shown_after("`site.conf` has the settings") + more)
+    paths = {
+        "/opt/thinwire/lib/libthinwire_mpi_openmpi4.so": SYSTEM.production,
+        "/opt/thinwire/site.conf": settings,
+    }
+    cluster.write_prolog(with_paths(shown_after("if Slurm's TaskProlog loads"), paths))
     try:
         done = job(cluster, "srun", "--mpi=pmix", *SPREAD, *exchange(SYSTEM))
         done.expect_all_compressed()
@@ -142,7 +163,7 @@ def test_a_site_turns_it_on_for_every_job(cluster: Cluster) -> None:
         )
         assert user.report["compressed_messages"] == 0
     finally:
-        cluster.write_prolog("")
+        cluster.write_prolog(NO_PROLOG)
 
 
 def test_a_rank_that_is_killed_ends_the_step_as_without_us(cluster: Cluster) -> None:

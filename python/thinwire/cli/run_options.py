@@ -37,8 +37,9 @@ SameNodeOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        help="The network's rate, as in 1gbit, used until messages have measured it. Without it "
-        "the machine is asked.",
+        help="The network's rate, as in 1gbit: of a node's port. MPI messages over TCP measure it "
+        "after a while, and nothing else does. Without it messages stay raw until then, and NCCL's "
+        "calls go by the rates that this machine's interfaces tell.",
         metavar="RATE",
         callback=values.link_rate,
     ),
