@@ -22,16 +22,17 @@ struct Found {
   double world = 0, parts = 0, there = 0, calls = 0, messages = 0, ring = 0, idle = 0,
          ends = 0;  // seconds
   int present = 0, wrong = 0;
-  int before = 0, most = 0, at_end = 0;  // descriptors
-  int threads = 0, kibibytes = 0;
+  int before = 0, most = 0, at_end = 0;                // descriptors
+  int threads = 0, kibibytes = 0, own = 0, share = 0;  // KiB; `share`: PSS
   long compressed_calls = 0, compressed_messages = 0;
 };
 
-inline int of_status(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
+// The figure of that name in a file of /proc/self.
+inline int figure_of(const char* file, const std::string& name) {
+  std::ifstream from(std::string("/proc/self/") + file);
+  for (std::string word; from >> word;) {
     int value = 0;
-    if (word == name && status >> value) return value;
+    if (word == name && from >> value) return value;
   }
   return 0;
 }
@@ -78,8 +79,8 @@ inline void add(Found& all, const Found& one, bool first) {
                             &Found::messages, &Found::ring, &Found::idle, &Found::ends}) {
     take_most(all.*figure, one.*figure);
   }
-  for (const auto figure :
-       {&Found::before, &Found::most, &Found::at_end, &Found::threads, &Found::kibibytes}) {
+  for (const auto figure : {&Found::before, &Found::most, &Found::at_end, &Found::threads,
+                            &Found::kibibytes, &Found::own, &Found::share}) {
     take_most(all.*figure, one.*figure);
   }
   all.present = first ? one.present : std::min(all.present, one.present);
@@ -96,6 +97,7 @@ inline void print(const Found& all, int ranks) {
       all.world, all.parts, all.there, all.calls, all.messages, all.ring, all.idle, all.ends);
   std::printf("descriptors: %d at first, %d at most, %d idle; %d threads; %d KiB\n", all.before,
               all.most, all.at_end, all.threads, all.kibibytes);
+  std::printf("memory: %d KiB private, %d KiB by PSS\n", all.own, all.share);
   std::printf("compressed: %ld gathers, %ld messages\n", all.compressed_calls,
               all.compressed_messages);
 }

@@ -204,8 +204,11 @@ class Job {
   }
 
   void count() {
-    found_.threads = of_status("Threads:");
-    found_.kibibytes = of_status("RssAnon:");
+    found_.threads = figure_of("status", "Threads:");
+    found_.kibibytes = figure_of("status", "RssAnon:");
+    found_.own =
+        figure_of("smaps_rollup", "Private_Clean:") + figure_of("smaps_rollup", "Private_Dirty:");
+    found_.share = figure_of("smaps_rollup", "Pss:");
     const std::string text = report();
     found_.compressed_calls = compressed_in(text, "AllGather");
     found_.compressed_messages = compressed_in(text, "Send");

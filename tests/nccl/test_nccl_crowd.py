@@ -130,6 +130,30 @@ def test_a_hundred_ranks_of_the_libnccl_itself(tmp_path: Path) -> None:
     assert "100 ranks, present in 0 communicators, 0 wrong" in output
 
 
+def of_its_own(output: str) -> int:
+    """KiB of the rank that has most."""
+    found = re.search(r"memory: (\d+) KiB private", output)
+    assert found is not None, output
+    return int(found[1])
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.parametrize("library", [False, True], ids=["natively", "library"])
+def test_a_thousand_ranks_hold_little_more_each_than_four(library: bool, tmp_path: Path) -> None:
+    """Processes; under the library every communicator has it on all ranks, or the program fails."""
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "LOG": "off"} if library else {}
+    memory = []
+    for side in (2, 32):
+        words = ("1024", "0", "0", "1", side, side)
+        file = tmp_path / f"id{side}"
+        output, _ = run(CROWD, file, *map(str, words), preload=library, patience=400, **settings)
+        assert f"{side * side} ranks, present in {3 if library else 0} " in output
+        memory.append(of_its_own(output))
+    # Natively, too, they share memory; the list of ranks has some 100 bytes for each.
+    assert memory[1] - memory[0] < 4096, memory
+
+
 # Compressed sums make NCCL connect ranks: how many is bounded, and told.
 
 MANY = "NCCL would have to connect with too many ranks"

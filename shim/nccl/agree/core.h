@@ -74,11 +74,15 @@ class Core {
   struct Stranger {
     std::unique_ptr<Link> link;
     Loop::TimerId deadline;
+    Loop::Clock::time_point came;
+    bool names_one = false;  // a communicator that is known here
   };
 
   void fail();
   void watch(Listening& on);
+  void pause(Listening& on, std::chrono::milliseconds time);
   void accept_some(Listening& on);
+  bool make_room();
   void meet(Socket socket);
   void drop(std::uint64_t stranger);
   std::optional<Introduction> find(const Hello& hello) const;

@@ -10,6 +10,9 @@ namespace {
 
 constexpr int kAcceptsATurn = 64;
 constexpr auto kNoDescriptorLeft = 100ms;
+constexpr auto kNoRoomLeft = 10ms;
+// The time in which what a stranger said with its connection is certainly read.
+constexpr auto kIsRead = 50ms;
 
 }  // namespace
 
@@ -32,27 +35,49 @@ void Core::watch(Listening& on) {
       loop_.watch(on.socket.fd(), EPOLLIN, [this, &on](std::uint32_t) { accept_some(on); });
 }
 
+// It would be told of the same connection again and again.
+void Core::pause(Listening& on, std::chrono::milliseconds time) {
+  loop_.unwatch(on.watched, on.socket.fd());
+  loop_.after(time, [this, &on] { watch(on); });
+}
+
 void Core::accept_some(Listening& on) {
   for (int times = 0; times < kAcceptsATurn; ++times) {
+    if (!make_room()) return pause(on, kNoRoomLeft);
     Socket socket = accept_one(on.socket);
     if (socket) {
       meet(std::move(socket));
       continue;
     }
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
-    // It would be told of the same connection again and again.
-    loop_.unwatch(on.watched, on.socket.fd());
-    loop_.after(kNoDescriptorLeft, [this, &on] { watch(on); });
-    return;
+    return pause(on, kNoDescriptorLeft);
   }
 }
 
+// Whether there may be one more stranger; ends the oldest that may be anybody. Those who name a
+// communicator are left their time, and others wait in the system's queue: were they ended, and
+// came again, a thousand ranks that begin on a few processors would end each other for ever.
+bool Core::make_room() {
+  if (strangers_.size() < most_strangers()) return true;
+  const auto now = Loop::Clock::now();
+  for (const auto& [id, each] : strangers_) {
+    if (now - each.came < kIsRead) break;  // they are in the order in which they came
+    if (each.names_one) continue;
+    drop(id);
+    return true;
+  }
+  return false;
+}
+
 void Core::meet(Socket socket) {
-  if (strangers_.size() >= most_strangers()) drop(strangers_.begin()->first);
   const std::uint64_t id = next_stranger_++;
   Stranger& stranger = strangers_[id];
-  stranger.link = std::make_unique<Link>(loop_, std::move(socket),
-                                         [this](const Hello& hello) { return find(hello); });
+  stranger.came = Loop::Clock::now();
+  stranger.link = std::make_unique<Link>(loop_, std::move(socket), [this, id](const Hello& hello) {
+    const auto found = find(hello);
+    if (found) strangers_.at(id).names_one = true;
+    return found;
+  });
   stranger.link->on_message = [this, id](Message&& message) { greeted(id, std::move(message)); };
   stranger.link->on_ended = [this, id](const std::string&) { drop(id); };
   stranger.deadline = loop_.after(kGreetingTime, [this, id] { drop(id); });

@@ -33,8 +33,8 @@ constexpr auto kGreetingTime = 5s;
 // The longest greeting is a `register` with 1024 bytes of terms: 1081 bytes.
 constexpr std::size_t kMostGreeting = 2048;
 // Most connections that have not greeted yet; fewer if the program may have few descriptors. A
-// further one ends the oldest, so that strangers do not use up descriptors; a rank whose connection
-// is ended comes again.
+// further one ends the oldest that has named no communicator, so that strangers do not use up
+// descriptors, and waits if all have; a rank whose connection is ended comes again.
 constexpr std::size_t kMostStrangers = 256;
 // The longest message: the `table` of 262,000 ranks and their addresses.
 constexpr std::size_t kMostMessage = 8U << 20;

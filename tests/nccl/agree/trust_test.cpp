@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "agree/puppet.h"
+#include "agree/socket.h"
 
 namespace {
 
@@ -67,6 +68,21 @@ TEST_F(Trust, StrangersAreClosedWithoutAWord) {
   Introduction of_a_part = without_the_secret(2);
   of_a_part.child_of = Lineage{puppet_.stamp().secret, 0, 0};
   EXPECT_FALSE(Wire::to(registrar(), of_a_part).hear());
+  join();
+  expect_a_sound_job(4);
+}
+
+// Ranks that get no processor for a while are not ended for those who come after them.
+TEST_F(Trust, WhoNamesACommunicatorIsLeftItsTime) {
+  std::vector<Wire> slow;
+  for (std::size_t made = 0; made < most_strangers() + 8; ++made) {
+    slow.push_back(Wire::to(registrar()));
+    slow.back().say(known_name(3));
+  }
+  EXPECT_TRUE(slow.front().hear_a<Challenge>());
+  pollfd first{slow.front().fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&first, 1, 500), 0);
+  slow.clear();
   join();
   expect_a_sound_job(4);
 }
