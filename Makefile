@@ -156,6 +156,7 @@ lint: $(VENV)/.test
 	$(BIN)/python tools/wrap_markdown --check
 	tools/check_words
 	$(BIN)/python tools/results_pages --check
+	$(BIN)/python tools/declarations --check
 	$(BIN)/python tests/python/doc_examples.py
 	git ls-files -z -- . ':!tests/fuzz/corpus' ':!tests/vectors' ':!third_party/monocypher' ':!third_party/libsodium' | xargs -0 $(BIN)/codespell
 	for program in $(VECTOR_PROGRAMS); do \

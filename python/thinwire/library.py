@@ -1,7 +1,6 @@
 """The C library, loaded once; its header is the one source of the declarations."""
 
 import os
-import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import cffi
-
+from thinwire.declarations import ffi_of, mark_of, of_header
 from thinwire.errors import ThinwireError
 
 PACKAGE = Path(__file__).resolve().parent
@@ -29,7 +27,6 @@ MPI_SHIMS = {
 NCCL_SHIM = "libthinwire_nccl.so"
 _CORE = "libthinwire.so.0"
 
-ffi = cffi.FFI()
 loading = threading.RLock()
 
 
@@ -73,6 +70,17 @@ def _header_path() -> Path:
     raise FileNotFoundError(f"{beside}/thinwire/thinwire.h does not exist: run `make build`")
 
 
+def _declarations() -> str | None:
+    """None where there is no header: library() says what to do about it."""
+    try:
+        return of_header(_header_path().read_text())
+    except FileNotFoundError:
+        return None
+
+
+ffi, _mark = ffi_of(_declarations())
+
+
 def _name_nvcomp() -> None:
     """Say where pip has put nvCOMP: the library knows nothing of Python's folders."""
     for folder in sys.path:
@@ -93,12 +101,8 @@ def library() -> Any:
 @cache
 def _loaded() -> Any:
     _name_nvcomp()
-    header = _header_path().read_text()
-    declarations = re.search(
-        r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S
-    )
-    assert declarations is not None, "thinwire.h has lost its marks"
-    ffi.cdef(declarations[1])
+    if mark_of(of_header(_header_path().read_text())) != _mark:
+        raise RuntimeError("THINWIRE_LIBRARY_DIR names another thinwire.h than at the import")
     lib = ffi.dlopen(str(library_path(_CORE)))
     # Faults are told here, and come back as an error if a lossy codec is asked for.
     lib.tw_settings_judge()

@@ -22,7 +22,6 @@ from thinwire.library import (
 )
 
 MOST_RANKS = 2**31 - 1  # numbers of ranks are int in MPI
-_ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
 
 
 class Transport:
@@ -155,5 +154,4 @@ def _shim(family: str) -> Any:
 
 @cache
 def _loaded(family: str) -> Any:
-    ffi.cdef(_ENTRY)
     return ffi.dlopen(str(transport_library(family)))
