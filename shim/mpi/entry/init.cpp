@@ -2,13 +2,16 @@
 //
 // It runs from the first of them to the last, because a message may meet a frame on a communicator
 // of either kind. Only one thread may be in MPI_Init or MPI_Finalize; sessions are for any.
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
 #include "shim/mpi/job/launcher.h"
 #include "shim/mpi/native/real.h"
+#include "shim/mpi/native/step_aside.h"
 #include "shim/mpi/start.h"
 #include "shim/mpi/state/fast_path.h"
+#include "thinwire/thinwire.h"
 
 using namespace thinwire::mpi;
 
@@ -57,6 +60,8 @@ bool set_first_attribute() {
 
 template <typename Call>
 int initialize(Call&& call) {
+  real();  // looks which MPI this is
+  if (stands_aside()) return call();
   const std::lock_guard lock(g_init_mutex);
   if (nothing_runs()) before_start();
   const int error = call();
@@ -91,7 +96,15 @@ extern "C" int MPI_Finalize() {
 }
 THINWIRE_ALSO_PMPI(Finalize);
 
+// Its arguments are handles, which this library cannot hand on.
+[[noreturn]] void refuse_session() {
+  tw_log(TW_LOG_ERROR, "a module's constructor opens a session of another MPI than this library's");
+  std::abort();
+}
+
 extern "C" int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  real();
+  if (stands_aside()) refuse_session();
   const std::lock_guard lock(g_init_mutex);
   nothing_runs() ? before_start() : learn_of_everybody();
   int error = MPI_SUCCESS;

@@ -1,7 +1,6 @@
 #include "shim/mpi/native/deep_binding.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 
 #include <cstdint>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include "shim/common/lookups.h"
 #include "shim/mpi/native/loaded_objects.h"
 #include "shim/mpi/native/mpi_symbols.h"
+#include "shim/mpi/native/step_aside.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -89,44 +89,30 @@ THINWIRE_EARLY void thinwire_note_opening(const char*, int mode) {
     __atomic_store_n(&thinwire_next_dlopen, reinterpret_cast<Dlopen>(next), __ATOMIC_RELEASE);
   }
   // The MPI may come only with what is opened.
-  if ((mode & RTLD_DEEPBIND) != 0 && !thinwire::mpi::show_wrappers_in_mpi())
+  if ((mode & RTLD_DEEPBIND) != 0 && !thinwire::mpi::stands_aside() &&
+      !thinwire::mpi::show_wrappers_in_mpi())
     thinwire::mpi::deep_binding_may_be_open.store(true, std::memory_order_release);
 }
 
 namespace thinwire::mpi {
 namespace {
 
-#ifdef __x86_64__
-constexpr std::uint32_t kCallSlot = R_X86_64_JUMP_SLOT, kOtherSlot = R_X86_64_GLOB_DAT,
-                        kPointer = R_X86_64_64;
-#else
-constexpr std::uint32_t kCallSlot = R_AARCH64_JUMP_SLOT, kOtherSlot = R_AARCH64_GLOB_DAT,
-                        kPointer = R_AARCH64_ABS64;
-#endif
-
 // The wrapper that a call of `name` is to reach if the loader has bound it to the MPI's own;
 // nullptr else. What it is still to bind, at a first call, finds the wrapper.
 void* wrapper_for(const char* name, const void* bound) {
   const char* const inner = name[0] == 'P' ? name : nullptr;
   if (std::strncmp(inner == nullptr ? name : name + 1, "MPI", 3) != 0) return nullptr;
-  void* const wrapper = shim::loaders_dlsym(own_handle(), name);
+  void* const wrapper = wrapper_of(name);
   if (wrapper == nullptr || wrapper == bound) return nullptr;
   const std::string below = inner == nullptr ? "P" + std::string(name) : name;
   const bool is_mpis = bound == find_symbol(below.c_str()) || bound == find_symbol(name);
   return is_mpis ? wrapper : nullptr;
 }
 
-bool write_word(void** place, void* value) {
-  const Writable word(place, sizeof *place);
-  if (word.is_writable()) __atomic_store_n(place, value, __ATOMIC_RELEASE);
-  return word.is_writable();
-}
-
 int bind(const LoadedObject& object, const ElfW(Rela) * words, std::size_t bytes) {
   int changed = 0;
   for (std::size_t at = 0; words != nullptr && at < bytes / sizeof *words; ++at) {
-    const auto kind = static_cast<std::uint32_t>(ELF64_R_TYPE(words[at].r_info));
-    if (kind != kCallSlot && kind != kOtherSlot && kind != kPointer) continue;
+    if (!is_of_symbol(words[at])) continue;
     const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(words[at].r_info)];
     if (symbol.st_shndx != SHN_UNDEF) continue;  // a tool that has calls of MPI itself
     void** const place = at_address<void**>(object.base + words[at].r_offset);

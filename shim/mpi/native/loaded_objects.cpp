@@ -1,16 +1,19 @@
 #include "shim/mpi/native/loaded_objects.h"
 
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace thinwire::mpi {
 namespace {
 
 LoadedObject object_of(const dl_phdr_info& info) {
   LoadedObject object;
+  object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
   object.base = info.dlpi_addr;
   const ElfW(Dyn)* dynamic = nullptr;
   for (int at = 0; at < info.dlpi_phnum; ++at) {
@@ -81,10 +84,33 @@ std::size_t LoadedObject::symbol_count() const {
   return last + 1;
 }
 
+bool LoadedObject::defines(const char* name) const {
+  const std::size_t count = symbol_count();
+  for (std::size_t at = 0; at < count; ++at) {
+    if (symbols[at].st_shndx != SHN_UNDEF && std::strcmp(names + symbols[at].st_name, name) == 0)
+      return true;
+  }
+  return false;
+}
+
 std::vector<LoadedObject> loaded_objects() {
   std::vector<LoadedObject> objects;
   dl_iterate_phdr(note_object, &objects);
   return objects;
+}
+
+bool is_of_symbol(const ElfW(Rela) & word) {
+#if defined(__x86_64__)
+  constexpr std::uint32_t kCallSlot = R_X86_64_JUMP_SLOT, kOtherSlot = R_X86_64_GLOB_DAT,
+                          kPointer = R_X86_64_64;
+#elif defined(__aarch64__)
+  constexpr std::uint32_t kCallSlot = R_AARCH64_JUMP_SLOT, kOtherSlot = R_AARCH64_GLOB_DAT,
+                          kPointer = R_AARCH64_ABS64;
+#else
+  constexpr std::uint32_t kCallSlot = 0, kOtherSlot = 0, kPointer = 0;
+#endif
+  const auto kind = static_cast<std::uint32_t>(ELF64_R_TYPE(word.r_info));
+  return kind != 0 && (kind == kCallSlot || kind == kOtherSlot || kind == kPointer);
 }
 
 unsigned long long times_loaded() {
@@ -113,6 +139,12 @@ Writable::Writable(const void* first, std::size_t bytes) {
 
 Writable::~Writable() {
   if (is_changed_) mprotect(pages_, bytes_, before_);
+}
+
+bool write_word(void** place, void* value) {
+  const Writable word(place, sizeof *place);
+  if (word.is_writable()) __atomic_store_n(place, value, __ATOMIC_RELEASE);
+  return word.is_writable();
 }
 
 }  // namespace thinwire::mpi

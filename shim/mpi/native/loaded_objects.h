@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace thinwire::mpi {
 
 struct LoadedObject {
+  std::string path;                  // empty for the program
   std::uintptr_t base = 0, end = 0;  // where it is loaded
   ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -26,10 +28,15 @@ struct LoadedObject {
     return address >= base && address < end;
   }
   std::size_t symbol_count() const;
+  // Whether it has a symbol itself, by its own table: no look-up that others may answer.
+  bool defines(const char* name) const;
 };
 
 // The objects with symbols, without those that dlmopen() has loaded.
 std::vector<LoadedObject> loaded_objects();
+
+// Whether the loader writes the address of a symbol there, as it is: a call's slot or a pointer.
+bool is_of_symbol(const ElfW(Rela) & word);
 
 // How often this process has loaded something.
 unsigned long long times_loaded();
@@ -56,5 +63,8 @@ class Writable {
   int before_ = 0;
   bool is_writable_ = false, is_changed_ = false;
 };
+
+// False if its page cannot be made writable.
+bool write_word(void** place, void* value);
 
 }  // namespace thinwire::mpi

@@ -9,6 +9,7 @@
 
 #include "shim/mpi/native/deep_binding.h"
 #include "shim/mpi/native/mpi_symbols.h"
+#include "shim/mpi/native/step_aside.h"
 
 namespace thinwire::mpi {
 
@@ -19,6 +20,14 @@ void* own_handle() {
     return dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   }();
   return handle;
+}
+
+// Each wrapper has both names.
+void* wrapper_of(const char* name) {
+  if (own_handle() == nullptr) return nullptr;
+  void* const found = shim::loaders_dlsym(own_handle(), name);
+  if (found != nullptr || name[0] == 'P') return found;
+  return shim::loaders_dlsym(own_handle(), ("P" + std::string(name)).c_str());
 }
 
 namespace {
@@ -36,7 +45,7 @@ Answer answer_by_wrapper(void* handle, const char* name) {
     show_wrappers_in_mpi();
     return kLoaders;
   }
-  void* const wrapper = own_handle() == nullptr ? nullptr : loaders_dlsym(own_handle(), name);
+  void* const wrapper = wrapper_of(name);
   dlerror();  // what was looked for here is no error of the program's
   if (wrapper == nullptr) return kLoaders;
   void* const found = loaders_dlsym(handle, name);
@@ -47,8 +56,8 @@ Answer answer_by_wrapper(void* handle, const char* name) {
   // The program's MPI is known after it is loaded; what is found may be something else's before.
   if (is_mpis) return {1, wrapper};
   // The function is of another MPI than calls go on to: their handles mean nothing to each other.
-  if (below != nullptr && loaders_dlsym(handle, inner_of(name).c_str()) != nullptr)
-    shim::tell_of_second("MPI", found);
+  void* const inner = below == nullptr ? nullptr : loaders_dlsym(handle, inner_of(name).c_str());
+  if (inner != nullptr && inner != below && inner != wrapper) shim::tell_of_second("MPI", found);
   return kLoaders;
 }
 
@@ -56,6 +65,8 @@ Answer answer_by_wrapper(void* handle, const char* name) {
 }  // namespace thinwire::mpi
 
 THINWIRE_EARLY bool thinwire::shim::may_be_taken(const char* name) {
+  if (mpi::mpi_may_come.load(std::memory_order_relaxed) && !mpi::looks_up_itself) mpi::see_mpi();
+  if (mpi::stands_aside()) return false;
   if (mpi::deep_binding_may_be_open.load(std::memory_order_relaxed) && !mpi::looks_up_itself)
     mpi::bind_modules_to_wrappers();  // what is looked up may be a module's, which calls the MPI
   const char* const of_mpi = name[0] == 'P' ? name + 1 : name;

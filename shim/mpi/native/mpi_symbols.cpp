@@ -46,7 +46,7 @@ void add_symbols(const LoadedObject& mpi, Table& found) {
     const char* const name = mpi.names + symbol.st_name;
     const bool is_call = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
     if (!is_call || std::strncmp(name[0] == 'P' ? name + 1 : name, "MPI", 3) != 0) continue;
-    void* const wrapper = shim::loaders_dlsym(own_handle(), name);
+    void* const wrapper = wrapper_of(name);
     void* const own = at_address<void*>(mpi.base + symbol.st_value);
     if (wrapper == nullptr || own == wrapper || !goes_on_to(mpi, name)) continue;
     found.push_back({name, own, wrapper, &symbol, mpi.base});

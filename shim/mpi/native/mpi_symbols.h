@@ -34,6 +34,10 @@ inline std::string library_version() {
 // This library, in which every function of MPI is a wrapper.
 void* own_handle();
 
+// The wrapper of a name, also if the loader does not find it by that (native/unbind.h); nullptr if
+// there is none.
+void* wrapper_of(const char* name);
+
 // True in the thread that is in there: its look-ups are not answered with wrappers.
 extern thread_local bool looks_up_itself;
 

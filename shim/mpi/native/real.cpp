@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "shim/mpi/native/family.h"
+#include "shim/mpi/native/step_aside.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -22,42 +23,6 @@ std::atomic<bool> resolved{false};
 }  // namespace detail
 
 namespace {
-
-enum class Family { kOpenMpi, kMpich, kStandardAbi };
-
-#if defined(OPEN_MPI)
-constexpr Family kFamily = Family::kOpenMpi;
-constexpr std::initializer_list<const char*> kSonames = {"libmpi.so.40"};
-#elif defined(THINWIRE_MPI_ABI)
-constexpr Family kFamily = Family::kStandardAbi;
-constexpr std::initializer_list<const char*> kSonames = {"libmpi_abi.so.1", "libmpi_abi.so.0"};
-#else
-constexpr Family kFamily = Family::kMpich;
-constexpr std::initializer_list<const char*> kSonames = {"libmpi.so.12", "libmpich.so.12"};
-#endif
-
-const char* name_of(Family family) {
-  switch (family) {
-    case Family::kOpenMpi:
-      return "Open MPI";
-    case Family::kMpich:
-      return "MPICH";
-    default:
-      return "the standard MPI ABI";
-  }
-}
-
-// The name by which `thinwire run` and `thinwire shim` call it.
-const char* option_of(Family family) {
-  switch (family) {
-    case Family::kOpenMpi:
-      return "openmpi";
-    case Family::kMpich:
-      return "mpich";
-    default:
-      return "abi";
-  }
-}
 
 // Python's MPI modules load the MPI with RTLD_LOCAL, where RTLD_NEXT does not look.
 // Not remembered if there is none yet: programs ask before they load one.
@@ -84,22 +49,20 @@ void* loaded_mpi() {
 // Handles of one family mean nothing to another, and the names of their calls are the same.
 void check_family() {
   void* const call = find_symbol("PMPI_Init");
-  if (call == nullptr) {
+  const LoadedMpi mpi = first_mpi();
+  if (call == nullptr && mpi.handle == nullptr) {
     refuse(
         std::string("this program has no MPI that the preloaded library could find; it is for ") +
         name_of(kFamily) + " (" + *kSonames.begin() + ")");
   }
-  Dl_info where{};
-  dladdr(call, &where);
-  const std::string path = where.dli_fname == nullptr ? "" : where.dli_fname;
-  const bool open_mpi = find_symbol("ompi_mpi_comm_world") != nullptr;
-  const bool standard = path.find("libmpi_abi.so") != std::string::npos;
-  const Family found = open_mpi   ? Family::kOpenMpi
-                       : standard ? Family::kStandardAbi
-                                  : Family::kMpich;
+  Family found = mpi.family;
+  if (mpi.handle == nullptr) {
+    const bool open_mpi = find_symbol("ompi_mpi_comm_world") != nullptr;
+    found = open_mpi ? Family::kOpenMpi : Family::kMpich;
+  }
   if (found == kFamily) return;
   refuse("the preloaded library is for " + std::string(name_of(kFamily)) +
-         ", and this program's MPI is " + name_of(found) + " (" + path +
+         ", and this program's MPI is " + name_of(found) + " (" + mpi.path +
          "): preload $(thinwire shim mpi --mpi " + option_of(found) + ") instead");
 }
 
@@ -122,7 +85,7 @@ void find_later(LaterCall<Call>& slot, const char* name) {
 
 template <typename Pointer>
 void need_call(Pointer& slot, const char* name) {
-  slot = reinterpret_cast<Pointer>(native_call(name));
+  slot = reinterpret_cast<Pointer>(stands_aside() ? find_symbol(name) : native_call(name));
 }
 
 }  // namespace
@@ -146,8 +109,12 @@ bool is_of_lost_ranks(int error) {
 }
 
 void* find_symbol(const char* name) {
+  if (stands_aside()) return symbol_of_other_mpi(name);
   const bool before = std::exchange(looks_up_itself, true);
   void* found = dlsym(RTLD_NEXT, name);
+  // Until it has seen its MPI, one for another family has functions of these names, too.
+  static const bool is_one_of_several = has_other_preloads();
+  if (is_one_of_several && found != nullptr && is_in_preload(found)) found = nullptr;
   if (found == nullptr && loaded_mpi() != nullptr) found = dlsym(loaded_mpi(), name);
   looks_up_itself = before;
   const OwnOfMpi own = own_of_mpi.load(std::memory_order_acquire);
@@ -157,7 +124,8 @@ void* find_symbol(const char* name) {
 void detail::resolve() {
   static std::once_flag once;
   std::call_once(once, [] {
-    check_family();
+    see_mpi();
+    if (!stands_aside()) check_family();
 #define THINWIRE_NEED_COUNTED(name)            \
   need_call(table.name.narrow, "PMPI_" #name); \
   find_call(table.name.wide, "PMPI_" #name "_c");
