@@ -199,7 +199,7 @@ def _policy(text: str) -> Any:
 
 
 def _sent_bytes() -> int:
-    """By this host over the interface that NCCL or gloo uses; 0 where none is named."""
+    """By this host over the interface that NCCL or gloo uses; 0 if none is named."""
     for variable in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"):
         counter = Path("/sys/class/net", os.environ.get(variable, "-"), "statistics/tx_bytes")
         if counter.exists():

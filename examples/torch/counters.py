@@ -5,7 +5,7 @@ import sys
 
 def counters() -> dict[str, float]:
     """`thinwire.torch.scalars()`, of its hooks or of the preload library, and the calls that went
-    raw by reason; empty where nothing has imported it."""
+    raw by reason; empty if nothing has imported it."""
     if "thinwire.torch" not in sys.modules:
         return {}
     thinwire = sys.modules["thinwire.torch"]

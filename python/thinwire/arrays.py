@@ -20,7 +20,7 @@ _HOST_DEVICES = (dlpack.CPU, dlpack.CUDA_HOST)
 class ArrayView:
     """Contiguous memory of an array. `dtype` is "bytes" for anything that is no float; `shape` is
     in elements of `itemsize` bytes; `gpu` is the GPU's ordinal, None for host memory; `stream` is
-    the one that the array's own library orders its work on, None where it does not say. `keeper`
+    the one that the array's own library orders its work on, None if it does not say. `keeper`
     keeps the memory."""
 
     pointer: int

@@ -12,7 +12,7 @@ MOST_DEPTH = 8
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The object that a text is; ValueError where it is none, or holds what JSON does not have, as
+    """The object that a text is; ValueError if it is none, or holds what JSON does not have, as
     NaN, or text that no file could hold."""
     try:
         found = json.loads(text, parse_constant=_refuse)

@@ -22,7 +22,7 @@ class CodecInfo:
     max_rank: int
     flat: bool  # it encodes an array of any shape as one line
     gpu_only: bool
-    unavailable: str  # what this machine lacks for it, and how to get it; "" where nothing is
+    unavailable: str  # what this machine lacks for it, and how to get it; "" if nothing is
 
     @property
     def available(self) -> bool:
@@ -74,7 +74,7 @@ class Codec:
 
     def ids_for(self, dtype: str) -> tuple[int, ...]:
         """The same for arrays of one type: what "auto" and "lossless" try on such data, the
-        preferred one first; none where the type is not taken."""
+        preferred one first; none if the type is not taken."""
         lib = library()
         code = dtypes.CODES[dtype]
         count = lib.tw_codec_ids_for(self.handle, code, ffi.NULL, 0)

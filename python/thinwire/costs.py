@@ -27,7 +27,7 @@ def machine() -> str:
 
 
 def own_path() -> Path | None:
-    """Where this machine's table lies, whether there is one or not; None where the environment
+    """Where this machine's table lies, whether there is one or not; None if the environment
     names no cache folder."""
     path = text(library().tw_costs_path())
     return Path(path) if path else None
@@ -65,7 +65,7 @@ class Costs:
     def find(
         self, codec: Codec, dtype: str, nbytes: int, *, on_gpu: bool = False
     ) -> CodecCost | None:
-        """What the codec costs for arrays of about `nbytes` bytes; None where the table has it
+        """What the codec costs for arrays of about `nbytes` bytes; None if the table has it
         not."""
         return _find(self.handle, codec, dtype, nbytes, on_gpu)
 
@@ -77,8 +77,8 @@ class Costs:
 
 
 def find_here(codec: Codec, dtype: str, nbytes: int) -> CodecCost | None:
-    """What this machine's own table says of arrays in host memory; None where it has it not, and
-    where there is no table, or one that cannot be used."""
+    """What this machine's own table says of arrays in host memory; None if it has it not, and
+    if there is no table, or one that cannot be used."""
     return _find(library().tw_costs_of_machine(), codec, dtype, nbytes, False)
 
 

@@ -45,7 +45,7 @@ def read(path: Path, dtype: str) -> np.ndarray:
 
 
 def expect(path: Path) -> None:
-    """OSError where no file can be written there: before what takes long, and nothing is changed
+    """OSError if no file can be written there: before what takes long, and nothing is changed
     but that the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():

@@ -33,7 +33,7 @@ class GpuMemory:
     """
 
     def __init__(self, nbytes: int, gpu: int) -> None:
-        """Raises ThinwireError (TW_DEVICE) where the GPU refuses."""
+        """Raises ThinwireError (TW_DEVICE) if the GPU refuses."""
         self.nbytes, self.gpu, self.shown = nbytes, gpu, False
         self.pointer = 0
         lib = library()
@@ -167,7 +167,7 @@ class Frame(GpuArray):
 
 @cache
 def _driver() -> Any:
-    """libcuda, or None where there is none."""
+    """libcuda, or None if there is none."""
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -175,7 +175,7 @@ def _driver() -> Any:
 
 
 def wait_for_gpu(gpu: int) -> bool:
-    """Wait until all work on a GPU has run. False where that cannot be done now, as while a
+    """Wait until all work on a GPU has run. False if that cannot be done now, as while a
     stream is being captured."""
     return _in_context(gpu, lambda driver: driver.cuCtxSynchronize())
 

@@ -177,14 +177,14 @@ def c_text(value: str) -> bytes:
 
 
 def parse_size(size: str) -> int:
-    """Bytes of a text such as "64KiB"; ThinwireError where it is none."""
+    """Bytes of a text such as "64KiB"; ThinwireError if it is none."""
     out = ffi_new("uint64_t *")
     check(library().tw_size_parse(c_text(size), out))
     return out[0]
 
 
 def parse_link_rate(rate: str) -> float:
-    """Bytes per second of a text such as "1gbit"; ThinwireError where it is none."""
+    """Bytes per second of a text such as "1gbit"; ThinwireError if it is none."""
     out = ffi_new("double *")
     check(library().tw_link_rate_parse(c_text(rate), out))
     return out[0]

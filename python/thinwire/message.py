@@ -111,7 +111,7 @@ def _shape_to_code(
     view: ArrayView, codec: Codec, dtype: str, given: tuple[int, ...] | None
 ) -> tuple[tuple[str, tuple[int, ...]], tuple[int, ...]]:
     """dtype and shape that the array is coded in, and the shape in which it comes back; ValueError
-    where they do not fit it."""
+    if they do not fit it."""
     if dtype not in dtypes.CODES:
         raise ValueError(f"no dtype {dtype!r}: {', '.join(dtypes.CODES)}")
     itemsize = dtypes.NUMPY[dtype].itemsize
@@ -132,12 +132,12 @@ def _shape_to_code(
         return (dtype, axes_of(shape)), axes_of(shape)
     if not own or not count:
         return (dtype, (count,)), own
-    slowest = len(own) - MAX_RANK + 1  # that count as one, where there are too many
+    slowest = len(own) - MAX_RANK + 1  # that count as one, if there are too many
     return (dtype, (math.prod(own[:slowest]), *own[slowest:]) if slowest > 1 else own), own
 
 
 def _bound(codec: Codec, coded: tuple[str, tuple[int, ...]]) -> tuple[Any, int]:
-    """The shape as the library takes it, as one line where the codec cannot cut it, and
+    """The shape as the library takes it, as one line if the codec cannot cut it, and
     the most bytes that a frame can take."""
     dtype, extents = coded
     lib = library()

@@ -23,8 +23,8 @@ class PlanSettings:
 
 @dataclass(frozen=True)
 class Choice:
-    """`why_raw` is empty where it would be compressed. Seconds and `least_ratio`, below which raw
-    is faster, are None where no link is stated or the codec was not weighed against it; of "auto"
+    """`why_raw` is empty if it would be compressed. Seconds and `least_ratio`, below which raw
+    is faster, are None if no link is stated or the codec was not weighed against it; of "auto"
     `seconds` are those at the best ratio that can be expected. `algorithm` and `coding` are of
     collectives."""
 

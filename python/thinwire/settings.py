@@ -15,7 +15,7 @@ class Setting:
 
     name: str
     kind: str  # codec, size, rate, switch, level, words, report, path, or "of tools"
-    fallback: str  # what holds where it is not set
+    fallback: str  # what holds if it is not set
     words: tuple[str, ...]  # of the kind "words"
     meaning: str
     of_tools: bool  # read by this project's tools and tests alone
@@ -35,13 +35,13 @@ def all_settings() -> list[Setting]:
 
 
 def value_of(name: str) -> str | None:
-    """The setting's value for this process; None where it is not set, empty or wrong."""
+    """The setting's value for this process; None if it is not set, empty or wrong."""
     value = library().tw_setting_value(c_text(name))
     return text(value) or None if value else None
 
 
 def check_setting(name: str, value: str) -> None:
-    """ThinwireError where no setting has that name, or it does not take that value."""
+    """ThinwireError if no setting has that name, or it does not take that value."""
     lib = library()
     status = lib.tw_setting_check(c_text(name), c_text(value))
     if status != 0:
@@ -75,5 +75,5 @@ def in_force(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def job_rank() -> int:
-    """Which rank of its job this process is, by what its launcher says; -1 where none does."""
+    """Which rank of its job this process is, by what its launcher says; -1 if none does."""
     return int(library().tw_job_rank())

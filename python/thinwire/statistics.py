@@ -66,7 +66,7 @@ class Kind:
     operation: str  # "send", or the collective's name
     communicator: str
     place: str  # of the peer; "" for collectives
-    peer: int | None  # its rank, where it was told apart
+    peer: int | None  # its rank, if it was told apart
     codec: str
     raw: str  # why it went raw; "": compressed
     calls: int
@@ -84,7 +84,7 @@ class Kind:
 @dataclass(frozen=True)
 class Stats:
     """Of this process: `library` counts its calls of this library, `mpi` its MPI calls and `nccl`
-    its NCCL calls under a preload library; None where there is none."""
+    its NCCL calls under a preload library; None if there is none."""
 
     library: Counters
     mpi: Counters | None
@@ -155,7 +155,7 @@ def preload_is_loaded() -> bool:
 
 
 def nccl_report() -> dict[str, Any]:
-    """The preload library's report of this process so far (docs/reference/report.md); empty where
+    """The preload library's report of this process so far (docs/reference/report.md); empty if
     the library is not loaded, counts nothing, or no communicator was made yet."""
     if not preload_is_loaded():
         return {}
@@ -170,7 +170,7 @@ def nccl_report() -> dict[str, Any]:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """The figures of a report; ValueError, with the file's name, where it is none: not whole, say,
+    """The figures of a report; ValueError, with the file's name, if it is none: not whole, say,
     after a full disk."""
     try:
         found = checked.parse(path.read_text(errors="replace"))

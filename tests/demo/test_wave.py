@@ -102,7 +102,7 @@ def wave_gpu_solve(loopback, wave, path, ranks, *options):
 
 @pytest.fixture(scope="session")
 def no_gpu(wave):
-    """Why the program cannot use a GPU here; empty where it can."""
+    """Why the program cannot use a GPU here; empty if it can."""
     words = ["--nx", "16", "--ny", "16", "--nz", "16", "--steps", "1"]
     command = ["mpirun", "-n", "1", str(wave), "--device", "gpu", "--staging", *words]
     done = Loopback().run(command, {})

@@ -1,6 +1,6 @@
 """A small part of the GPU tests, as a program for compute-sanitizer: `property` or `hostile`.
 
-Exit code 0 where everything agreed with the CPU. A program and not tests, because each kernel runs
+Exit code 0 if everything agreed with the CPU. A program and not tests, because each kernel runs
 tens of times slower here, and torch would bring kernels of its own.
 """
 

@@ -154,7 +154,7 @@ def still_differs(job: Job, seed: int, drop: tuple[str, ...]) -> bool:
 
 
 def shrink(mpi: Mpi, ranks: int, seed: int, seconds: int = 20) -> tuple[str, ...] | None:
-    """What can be dropped while the seed still differs; None where it does not when alone."""
+    """What can be dropped while the seed still differs; None if it does not when alone."""
     job = Job(mpi, ranks, wants_threads(seed), configuration_of(seed), seconds=seconds)
     if not still_differs(job, seed, ()):
         return None

@@ -58,7 +58,7 @@ NO_PROLOG = "#!/bin/sh\n"
 
 
 def why_not() -> str:
-    """Why no cluster can be started here; empty where one can."""
+    """Why no cluster can be started here; empty if one can."""
     missing = [program for program in PROGRAMS if find(program) is None]
     if missing:
         return f"Slurm's {', '.join(missing)} is missing: apt install slurmd slurmctld munge"

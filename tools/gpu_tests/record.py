@@ -16,7 +16,7 @@ SLOWEST = 12
 
 
 def output_of(*command: str) -> str:
-    """What a command prints; "" where it fails or is not there."""
+    """What a command prints; "" if it fails or is not there."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     except OSError:

@@ -117,7 +117,7 @@ def nearest_code(frequency: int) -> int:
 
 
 def frequencies_of(plane: list[int]) -> tuple[dict[int, int], dict[int, int]] | None:
-    """Codes and frequencies of the bytes that are there; None where none is left for the rest."""
+    """Codes and frequencies of the bytes that are there; None if none is left for the rest."""
     counts = Counter(plane)
     rest = min(counts, key=lambda byte: (-counts[byte], byte))
     codes = {}
@@ -176,7 +176,7 @@ def filled_up(part: bytes) -> bytes:
 
 
 def payload(values: list[int], bits: int, tuple_values: int) -> bytes | None:
-    """None where it is stored raw."""
+    """None if it is stored raw."""
     width = bits // 8
     planes, kept, is_sparse = planes_of(words_of(values, bits, tuple_values), width)
     models = [model_of(plane) for plane in planes]

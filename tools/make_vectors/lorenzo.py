@@ -53,7 +53,7 @@ def pieces_of_brick(dimension: int) -> list[tuple[int, ...]]:
 
 
 def bricks(grid: dict, shape: tuple[int, ...], each: int) -> list[list[int]]:
-    """The residuals brick by brick, `each` in a piece; 0 where a brick reaches past the box."""
+    """The residuals brick by brick, `each` in a piece; 0 if a brick reaches past the box."""
     spans = {1: (8 * each,), 2: (8, each), 3: (2, 4, each)}[len(shape)]
     found = []
     for corner in itertools.product(

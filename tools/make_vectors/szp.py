@@ -167,7 +167,7 @@ def patches_of(stored: dict) -> bytes:
 
 
 def payload_of(name: str, values: np.ndarray, bound: float) -> tuple[bytes | None, np.ndarray]:
-    """The payload, None where the values would be stored instead, and what it decodes to."""
+    """The payload, None if the values would be stored instead, and what it decodes to."""
     lattice = make_lattice(name, bound)
     flat = values.tobytes() == values.reshape(-1)[:1].tobytes() * values.size
     constant = struct.pack("<I", 1 << 13) + values.reshape(-1)[:1].tobytes()

@@ -3,7 +3,7 @@
     python bench/studies/applications/compare.py --hosts 2 --link 10gbit --native=--staging
         --codec lossless --codec zfp:rate=8 --out FILE -- build/release/bin/seismic --device gpu ...
 
-Each run is a row: the program's figures, the library's report, and, where the program is `seismic`,
+Each run is a row: the program's figures, the library's report, and, if the program is `seismic`,
 milliseconds and the ratio of what was sent for each tenth of the steps. `allowed` is the time that
 the native run's communication and the ratio leave: what is not communication, and the communication
 divided by the ratio. `reached` is its share of the time that the run took. Seismograms are compared

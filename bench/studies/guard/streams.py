@@ -1,5 +1,5 @@
 """Streams of messages under the library's choice: beside every way that an oracle could choose, and
-beside native ones where nothing is to be gained."""
+beside native ones if nothing is to be gained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

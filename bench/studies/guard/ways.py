@@ -34,7 +34,7 @@ NATIVE = Way("native")
 
 @dataclass(frozen=True)
 class Message:
-    """What became of one; `predicted` is 0 where nothing was predicted."""
+    """What became of one; `predicted` is 0 if nothing was predicted."""
 
     bytes: int
     file: int
@@ -45,7 +45,7 @@ class Message:
 
 class Turns:
     """As a context manager: a job a way, all of the same files, which live inside the `with`. Each
-    sends messages, or where it `broadcasts` calls MPI_Bcast."""
+    sends messages, or calls MPI_Bcast if it `broadcasts`."""
 
     def __init__(
         self,

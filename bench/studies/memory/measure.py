@@ -3,7 +3,7 @@
     python bench/studies/memory/measure.py [--layout 2x2] [--layout 4x1] [--bytes 4MiB]
         [--library PATH]
 
-Sums of fp32, on hosts of the lab; `2x2` is two hosts of two ranks. Hosts share GPUs where there are
+Sums of fp32, on hosts of the lab; `2x2` is two hosts of two ranks. Hosts share GPUs if there are
 fewer, but ranks of one host do not, as NCCL has it: 2x2 needs two GPUs, 4x1 one. Nothing else may
 use them. Each way is a job of its own:
 
@@ -42,7 +42,7 @@ MIB = 1 << 20
 
 
 def gpus_of(hosts: int, ranks: int) -> list[tuple[str, ...]] | None:
-    """Of each host; None where there are none, and it is the libnccl of the tests. LookupError:
+    """Of each host; None if there are none, and it is the libnccl of the tests. LookupError:
     too few."""
     found = visible(os.environ)
     if not found:

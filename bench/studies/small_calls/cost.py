@@ -1,4 +1,4 @@
-"""What the library adds to small calls where nothing is compressed: patterns of calls natively and
+"""What the library adds to small calls if nothing is compressed: patterns of calls natively and
 under it, by turns.
 
     python bench/studies/small_calls/cost.py PRELOAD PROGRAM [--launcher mpirun]

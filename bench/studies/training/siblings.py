@@ -1,4 +1,4 @@
-"""Whether tensor-parallel ranks keep the same bits where their data-parallel groups have links of
+"""Whether tensor-parallel ranks keep the same bits if their data-parallel groups have links of
 other rates, so that each group by itself would find something else to pay.
 
     python bench/studies/training/siblings.py [--slow 1gbit] [--fast none] [--steps 120]
@@ -7,7 +7,7 @@ other rates, so that each group by itself would find something else to pay.
 Trains examples/torch/gpt_mesh.py on (pp, dp, tp) = (1, 2, 2) under `mzhybrid`, on four hosts of the
 lab, one rank each: ranks 0 and 2 sum over one group, 1 and 3 over another. First with all links
 slow, then with all fast, which says what each group would decide alone, then with the first
-group's links slow and the second's fast. Hosts share GPUs where there are fewer. With GPUs under
+group's links slow and the second's fast. Hosts share GPUs if there are fewer. With GPUs under
 the preload library for NCCL, else over gloo by thinwire.torch's hooks. `python` must have PyTorch
 and thinwire.
 

@@ -7,7 +7,7 @@ from thinwire.bench.candidates import RAW, Candidate
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do with messages of one size: `codec` is "raw" where nothing is faster; `spec` says
+    """What to do with messages of one size: `codec` is "raw" if nothing is faster; `spec` says
     it with the shape, for settings, and is "off" then."""
 
     bytes: int

@@ -28,7 +28,7 @@ class FrameBuffers:
     """
 
     def __init__(self, codec: Codec, array: np.ndarray, dtype: str) -> None:
-        """`array` is contiguous and stays unchanged. Raises ThinwireError where the codec does
+        """`array` is contiguous and stays unchanged. Raises ThinwireError if the codec does
         not take `dtype` or the rank."""
         lib = library()
         self._codec = codec
@@ -83,7 +83,7 @@ class GpuFrameBuffers:
     call each, from an idle GPU until the host knows the outcome. `frame` and `decoded` copy."""
 
     def __init__(self, codec: Codec, array: np.ndarray, dtype: str) -> None:
-        """Raises ThinwireError where the codec does not take `dtype` or the rank, or the GPU
+        """Raises ThinwireError if the codec does not take `dtype` or the rank, or the GPU
         fails."""
         self._codec = codec
         self._shape = shape_struct(array.shape, dtype)

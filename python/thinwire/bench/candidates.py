@@ -36,7 +36,7 @@ class Candidate:
     """One codec on messages of one size. Seconds of the message in series: encode, send, decode;
     without the start-up that raw messages have as well. `shape` is that of the message;
     `order0_ratio` depends on its values alone. `pays_below_gb_per_second` is the link below which
-    it beats raw. `usable` where the values are verified, smaller, and within what is allowed; else
+    it beats raw. `usable` if the values are verified, smaller, and within what is allowed; else
     `note` says why not."""
 
     codec: str
@@ -62,7 +62,7 @@ class Candidate:
 def codecs_for(
     dtype: str, error: str | None, on_gpu: bool, skipped: Callable[[str], None]
 ) -> list[Codec]:
-    """Lossless codecs; where an error is named also those that keep a bound, with that bound, and
+    """Lossless codecs; if an error is named also those that keep a bound, with that bound, and
     the others at their usual settings. `skipped` hears of codecs that cannot run here. ValueError
     for what is no such error."""
     if error is not None and not specs.is_bound(error):
@@ -117,7 +117,7 @@ def measure_all(
 
 
 def _also_chosen(message: Sample, found: list[Codec]) -> list[Codec]:
-    """What "lossless" makes of the message, where it has an option that the others of its name do
+    """What "lossless" makes of the message, if it has an option that the others of its name do
     not have: it looks for more strides."""
     codec = Codec(inspect(compress(message.values, specs.LOSSLESS, dtype=message.dtype)).spec)
     others = {each.spec for each in found}
@@ -166,8 +166,8 @@ def _near_the_fastest(measured: list[Candidate]) -> list[int]:
 
 
 def _faster(one: Candidate, other: Candidate, asked: Asked) -> Candidate:
-    """One candidate measured twice, with the better of its rates; as `other` says where that could
-    not be verified."""
+    """One candidate measured twice, with the better of its rates; `other` as it is if that
+    could not be verified."""
     if not other.verified:
         return other
     assert one.encode_gb_per_second and one.decode_gb_per_second and one.ratio

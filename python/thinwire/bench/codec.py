@@ -24,8 +24,8 @@ FRAME_SHARE, FRAME_BYTES = 0.005, 256
 class CodecRow:
     """One codec on one array. GB/s are 10^9 uncompressed bytes per second of one thread, or of
     blocking calls for GPU memory, of the fastest run; `range` is largest less smallest finite
-    value, `psnr` in dB of that, None where nothing differs. Figures are None where the row is not
-    verified, and `note` then says why; `error_over_bound` also where the spec names no bound.
+    value, `psnr` in dB of that, None if nothing differs. Figures are None if the row is not
+    verified, and `note` then says why; `error_over_bound` also if the spec names no bound.
     `order0_ratio` is a property of the array."""
 
     codec: str
@@ -117,7 +117,7 @@ def fastest(work: Callable[[], None], runs: int) -> float:
 def verify(
     codec: Codec, sample: Sample, frame_bytes: int, decoded: np.ndarray, is_raw: bool
 ) -> Error:
-    """Hold the outcome to what the registry and the spec say of the codec; UnverifiedError where
+    """Hold the outcome to what the registry and the spec say of the codec; UnverifiedError if
     it fails."""
     info = row_of(codec)
     error = error_of(codec.spec, sample, decoded)

@@ -31,7 +31,7 @@ class GpuCodecRow:
     before it was repeated to `bytes`; `order0_ratio` is a property of that array.
     `pays_below` is the link in GB/s below which encode (synced), send and decode in series beat
     sending raw.
-    Figures are None where the row is not verified, or the codec declined the data."""
+    Figures are None if the row is not verified, or the codec declined the data."""
 
     codec: str
     data: str
@@ -132,7 +132,7 @@ class GpuProgram:
 
 @contextmanager
 def running(program: Path) -> Iterator[GpuProgram]:
-    """Start the program; it ends with the block. BenchError where it does not start."""
+    """Start the program; it ends with the block. BenchError if it does not start."""
     found = GpuProgram(program)
     try:
         yield found

@@ -29,7 +29,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 class CollectiveSession:
     """What is run over each link: every operation at every size (bytes: of the array in bcast,
     reduce and allreduce, else of one rank's block) with every codec, algorithm and coding. `piece`
-    is the bytes coded and sent at a time, 0 where that is planned.
+    is the bytes coded and sent at a time, 0 if that is planned.
 
     `data` is repeated to the size; in a reduction rank r contributes it times 1 - r / (2 ranks).
     Where `trusted`, the link is not stated and the codec is held to win.
@@ -54,8 +54,8 @@ class CollectiveSession:
 
 def run_operations(place: Place, session: CollectiveSession) -> list[dict[str, Any]]:
     """The program's lines, one for each operation, size and case, in this order. A case without
-    one, as where the program crashed on the way, is run again alone; what fails then has a line
-    with `failed`. Raises BenchError where nothing can run."""
+    one, as after a crash of the program, is run again alone; what fails then has a line
+    with `failed`. Raises BenchError if nothing can run."""
     lines = []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         path = Path(folder) / f"data.{session.data.dtype}"
@@ -125,7 +125,7 @@ def _failed_line(
 
 
 def transport_of(program: Path) -> Path:
-    """The library that carries bytes over the program's MPI; BenchError where there is none."""
+    """The library that carries bytes over the program's MPI; BenchError if there is none."""
     found = find_program([str(program)])
     if found is None or len(found.mpis) != 1:
         raise BenchError(f"{program} shows no one MPI that Thinwire knows")

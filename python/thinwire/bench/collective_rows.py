@@ -21,8 +21,8 @@ class CollectiveRow:
 
     `algbw` and `busbw` are GB/s as nccl-tests has them. `wire_bytes` are all ranks' together and
     `ratio` is what they would have been, over that. `predicted` is the library's own prediction,
-    None where no link is stated. `bound` is what the library says of the largest error. Figures
-    are None where the row is not verified, and `note` then says why.
+    None if no link is stated. `bound` is what the library says of the largest error. Figures
+    are None if the row is not verified, and `note` then says why.
     """
 
     link: str
@@ -104,14 +104,14 @@ def without_schedules(
     lines: list[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The lines to make rows of, and those to leave out: of ways that an operation has no schedule
-    for, where it has one for others that were asked for."""
+    for, if it has one for others that were asked for."""
     ran = {line["operation"] for line in lines if "error" not in line}
     left_out = [line for line in lines if "error" in line and line["operation"] in ran]
     return [line for line in lines if line not in left_out], left_out
 
 
 def problems_of_line(line: dict[str, Any]) -> list[str]:
-    """Why a line's figures cannot be trusted; empty where all is well."""
+    """Why a line's figures cannot be trusted; empty if all is well."""
     if "error" in line:
         return [line["error"]]
     problems = []

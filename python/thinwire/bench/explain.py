@@ -15,7 +15,7 @@ ZERO_CTA = "zero-CTA policy of the communicator"
 
 @dataclass(frozen=True)
 class Row:
-    """A way to send: raw, or by one codec. Seconds are of the whole operation, None where they are
+    """A way to send: raw, or by one codec. Seconds are of the whole operation, None if they are
     not known: without a link, and of a collective's parts, which overlap."""
 
     candidate: str
@@ -44,7 +44,7 @@ class Explanation:
 
 def _as_coded(codec: Codec, call: Call) -> Codec:
     """The codec of one coding: a bound of a reduction's result is shared out among what is coded,
-    one contribution a node where ranks share nodes."""
+    one contribution a node if ranks share nodes."""
     name, _, text = codec.spec.partition(":")
     options = dict(option.split("=", 1) for option in text.split(",") if "=" in option)
     absolute = options.pop("allreduce-abs", None)

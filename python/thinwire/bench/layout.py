@@ -22,7 +22,7 @@ _ENDLESS = 10_000
 
 def print_wrapped(text: str, indent: str = "", hanging: str = "") -> None:
     """One paragraph on standard output, folded between words on a terminal, which folds longer
-    words such as paths itself; one line where it is piped."""
+    words such as paths itself; one line if it is piped."""
     console = Console()
     if not console.is_terminal:
         print(indent + text)
@@ -44,7 +44,7 @@ def print_wrapped(text: str, indent: str = "", hanging: str = "") -> None:
 def print_cells(console: Console, headings: Sequence[str], rows: Sequence[Cells]) -> None:
     """Rows of cells under headings: the first two are names, the last a remark, the others figures.
 
-    As a table where the terminal is wide enough for it, else with the words of headings above each
+    As a table if the terminal is wide enough for it, else with the words of headings above each
     other, else as a paragraph for each row. What is piped is a table of any width.
     """
     plain = _table(headings, rows)

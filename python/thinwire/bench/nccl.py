@@ -72,7 +72,7 @@ Key = tuple[str, int]  # operation and size
 def run_operations(place: Place, session: NcclSession) -> list[dict[str, Any]]:
     """The program's lines, each with its `codec` and `algorithm`: one for each of these, operation,
     size and way, in this order. What is missing after a job that crashed is run again alone; what
-    fails then, or hangs, has a line with `failed`. Raises BenchError where nothing can run."""
+    fails then, or hangs, has a line with `failed`. Raises BenchError if nothing can run."""
     lines = []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         path = Path(folder) / f"data.{session.data.dtype}"
@@ -128,7 +128,7 @@ def _try(
 
 
 def preload_library() -> Path:
-    """BenchError where there is none."""
+    """BenchError if there is none."""
     try:
         return library_path(NCCL_SHIM)
     except FileNotFoundError as error:

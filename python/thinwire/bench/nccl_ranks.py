@@ -101,7 +101,7 @@ def exit_codes(started: "Sequence[subprocess.Popen[Any]]", seconds: float) -> li
 
 
 def _hangs(started: "list[subprocess.Popen[str]]", timeout: float) -> bool:
-    """Waits until all have ended, or the others' grace is over where one has failed; False then."""
+    """Waits until all have ended, or the others' grace is over if one has failed; False then."""
     deadline = time.monotonic() + timeout
     failed = False
     while any(process.poll() is None for process in started):

@@ -30,7 +30,7 @@ class NcclRow:
     `busbw` is GB/s of uncompressed bytes, as nccl-tests has it. `ratio` is uncompressed bytes by
     those of slots and of what did not fit them, of all ranks; `share` is the speed-up over raw by
     that ratio. `calls` and `compressed_calls` are of the timed turns on all ranks, `warm_up_calls`
-    what it took until ranks agreed. Figures are None where the row is not verified, and `note` then
+    what it took until ranks agreed. Figures are None if the row is not verified, and `note` then
     says why; it also says why calls were not compressed.
     """
 
@@ -104,7 +104,7 @@ def make_rows(place: Place, session: NcclSession, lines: list[dict[str, Any]]) -
 
 
 def problems_of_line(line: dict[str, Any]) -> list[str]:
-    """Why a line's figures cannot be trusted; empty where all is well."""
+    """Why a line's figures cannot be trusted; empty if all is well."""
     problems = []
     if line["wrong"]:
         problems.append(f"{line['wrong']} elements are wrong")

@@ -19,7 +19,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 @dataclass(frozen=True)
 class OverheadRow:
     """Nanoseconds of one Irecv, Isend and Waitall of one process to itself, the least of all
-    batches of all alternations. `messages` is how many the shim saw. Figures are None where the
+    batches of all alternations. `messages` is how many the shim saw. Figures are None if the
     row is not verified, and `note` then says why."""
 
     bytes: int
@@ -42,7 +42,7 @@ def measure(
     same_node: bool = False,
 ) -> list[OverheadRow]:
     """Runs the program natively and under the shim by turns. An alternation that fails is a row of
-    its own, of 0 bytes; BenchError where nothing can run.
+    its own, of 0 bytes; BenchError if nothing can run.
 
     With `threads` it asks for MPI_THREAD_MULTIPLE. With `same_node` its peer, itself, is one that
     may compress, as those on other nodes are.

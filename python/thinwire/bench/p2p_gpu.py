@@ -33,7 +33,7 @@ _GPU = 0  # of those this process sees
 @dataclass(frozen=True)
 class Case:
     """One way to send. `memory` is the program's; `spec` is None without the shim, and `codec` is
-    None where messages are to go raw."""
+    None if messages are to go raw."""
 
     name: str
     memory: str
@@ -45,7 +45,7 @@ class Case:
 @dataclass(frozen=True)
 class GpuExpected:
     """What messages of a (spec, size) should come to, and the codec's seconds on the GPU, None
-    where `why_no_seconds` says why they are not known."""
+    if `why_no_seconds` says why they are not known."""
 
     message: Expected
     encode_seconds: float | None
@@ -93,7 +93,7 @@ def expect_on_gpu(session: Session) -> dict[tuple[str, int], GpuExpected]:
 def run_gpu_link(place: Place, session: Session) -> dict[str, Runs]:
     """Runs every case over one link by its name, a round of all after another.
 
-    A case that fails is left out of the other rounds. BenchError where nothing can run.
+    A case that fails is left out of the other rounds. BenchError if nothing can run.
     """
     cases = all_cases(place, session.codecs)
     runs = {case.name: Runs() for case in cases}
@@ -129,7 +129,7 @@ class GpuCost:
 
 
 def why_no_gpu() -> str:
-    """Why codecs cannot run on a GPU in this process; empty where they can. Initialises CUDA."""
+    """Why codecs cannot run on a GPU in this process; empty if they can. Initialises CUDA."""
     count = ffi_new("uint32_t *")
     try:
         check(library().tw_device_count(count))
@@ -141,9 +141,9 @@ def why_no_gpu() -> str:
 
 
 def measure_on_gpu(codec: Codec, values: np.ndarray) -> GpuCost | None:
-    """The cost of `values` (fp32) as one message on the first GPU; None where it is not encoded.
+    """The cost of `values` (fp32) as one message on the first GPU; None if it is not encoded.
 
-    Raises ThinwireError where the GPU fails, or decodes other values than the CPU.
+    Raises ThinwireError if the GPU fails, or decodes other values than the CPU.
     """
     lib = library()
     shape = ffi_new("tw_shape *")

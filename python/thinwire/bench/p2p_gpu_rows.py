@@ -36,7 +36,7 @@ class P2pGpuRow:
     `speedup` compares with staging by hand. `ideal_speedup` is what would be left of that message
     with the codec's own seconds and the encoded bytes on the wire, at the rate that host messages
     reached, and nothing else: no copy between GPU and host. `ideal_basis` says whether codec
-    seconds are in it. Figures are None where the row is not verified, and `note` then says why."""
+    seconds are in it. Figures are None if the row is not verified, and `note` then says why."""
 
     link: str
     case: str
@@ -78,7 +78,7 @@ FIGURES = (
 
 def measure_link(place: Place, session: Session, period: np.ndarray) -> list[P2pGpuRow]:
     """All rows of a place. `period` holds the fp32 values that the session's repeat, for the ratio
-    that they have by themselves. Raises BenchError where nothing can run."""
+    that they have by themselves. Raises BenchError if nothing can run."""
     ratios = {codec.spec: _ratio(codec, period) for codec in session.codecs}
     expected = expect_on_gpu(session)
     return make_gpu_rows(place, session, run_gpu_link(place, session), expected, ratios)
@@ -129,7 +129,7 @@ def ideal_speedup(
     staged_seconds: float, host_seconds: float, startup_seconds: float, hoped: GpuExpected
 ) -> float:
     """`staged_seconds` over Ts + Tc + S/(CR*B) + Td, with Ts and B as host messages show them;
-    Tc and Td are left out where they are not known."""
+    Tc and Td are left out if they are not known."""
     transfer = max(0.0, host_seconds - startup_seconds)
     codec = (hoped.encode_seconds or 0) + (hoped.decode_seconds or 0)
     return staged_seconds / (startup_seconds + codec + transfer / hoped.message.ratio)

@@ -17,7 +17,7 @@ class P2pRow:
     """One message size under one codec. Seconds are one-way: the median of a round's messages,
     and of the rounds; `min` is the fastest message of all. `allowed_speedup` is what the cost
     model allows, `raw_bits_per_second` what the native message reached, `refill_seconds` the most
-    by which the emulated link can have flattered the codec. Figures are None where the row is not
+    by which the emulated link can have flattered the codec. Figures are None if the row is not
     verified, and `note` then says why."""
 
     link: str
@@ -40,7 +40,7 @@ class P2pRow:
 
 
 def measure(place: Place, session: Session) -> list[P2pRow]:
-    """All rows of a place. BenchError where nothing can run."""
+    """All rows of a place. BenchError if nothing can run."""
     expected = expect_all(session)
     return make_rows(place, run_link(place, session), expected)
 
@@ -70,7 +70,7 @@ def make_rows(
 
 
 def problems_of_message(runs: dict[str, Runs], spec: str, size: int, hoped: Expected) -> list[str]:
-    """Why the messages of one size cannot be trusted; empty where all is well."""
+    """Why the messages of one size cannot be trusted; empty if all is well."""
     problems = []
     native, compressed = runs[NATIVE].lines(size), runs[spec].lines(size)
     if not all(line["verified"] and line["identical"] for line in native):

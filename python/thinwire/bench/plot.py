@@ -86,7 +86,7 @@ def panels_of(rows: Sequence[Any]) -> dict[str, list[Mark]]:
 
 
 def draw(rows: Sequence[Any]) -> str:
-    """The SVG. ValueError where no row can be shown."""
+    """The SVG. ValueError if no row can be shown."""
     panels = panels_of(rows)
     if not panels:
         raise ValueError("no verified row to plot")

@@ -66,7 +66,7 @@ def by_table_or_measuring(call: Call) -> Price:
 
 
 def by_file(path: Path, call: Call) -> Price:
-    """Ratio and speed on samples of a file of raw values. ValueError where it has none of that
+    """Ratio and speed on samples of a file of raw values. ValueError if it has none of that
     type."""
     pieces = _pieces_of(path, call)
     nbytes = sum(piece.nbytes for piece in pieces)

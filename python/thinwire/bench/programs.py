@@ -47,11 +47,11 @@ class Place(Protocol):
         ...
 
     def drops(self) -> int:
-        """Packets lost so far; figures are void where it is not 0."""
+        """Packets lost so far; figures are void if it is not 0."""
         ...
 
     def raw_rate(self) -> float | None:
-        """Bits per second that one connection reaches now; None where no link is shaped."""
+        """Bits per second that one connection reaches now; None if no link is shaped."""
 
 
 @cache
@@ -175,7 +175,7 @@ def clean_environment() -> dict[str, str]:
 
 def find_program(name: str, given: Path | None) -> Path:
     """`given`, or the release build of the source tree around this package or the current
-    folder; BenchError where there is none."""
+    folder; BenchError if there is none."""
     roots = [*Path(__file__).resolve().parents, Path.cwd()]
     built = [root / "build" / "release" / "bin" / name for root in roots]
     for candidate in built if given is None else [given]:
@@ -195,8 +195,8 @@ def under_shim(
 
 
 def run_program(place: Place, command: list[str], timeout: float) -> list[dict[str, Any]]:
-    """The JSON lines that a program prints; RunError where it prints none, or hangs, BenchError
-    where there is nothing to run it with.
+    """The JSON lines that a program prints; RunError if it prints none, or hangs, BenchError
+    if there is nothing to run it with.
 
     An exit code other than 0 beside lines means that not all of them verified, and each line
     says so itself.
@@ -225,7 +225,7 @@ def result_lines(said: str) -> list[dict[str, Any]]:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """What the shim wrote; RunError where it wrote nothing, as it was not loaded then, or half."""
+    """What the shim wrote; RunError if it wrote nothing, as it was not loaded then, or half."""
     if not path.exists():
         raise RunError("the shim wrote no report: was it loaded on every rank?")
     try:

@@ -35,7 +35,7 @@ _RATIO_TOLERANCE, _ERROR_TOLERANCE = 5e-4, 0.05
 @dataclass(frozen=True)
 class Ratio:
     """One line: what a codec makes of an array. The error is over the spec's bound, else over the
-    range; empty for a lossless codec, and where the frame went raw."""
+    range; empty for a lossless codec, and if the frame went raw."""
 
     codec: str
     data: str

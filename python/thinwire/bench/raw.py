@@ -36,7 +36,7 @@ class RawSession:
 
     `setting` is that of the shimmed job. "prepared": the codec may compress and every receive is
     prepared for it, but every message is below the threshold. "default": `thinwire run` without
-    options. "guarded": the codec is named and not forced, also where both ranks are on one node, so
+    options. "guarded": the codec is named and not forced, also if both ranks are on one node, so
     that the library chooses for each message. "none": no shim either, which shows what the
     measure makes of equals.
     """
@@ -66,7 +66,7 @@ class RawRuns:
 
 
 def run_pairs(place: Place, session: RawSession) -> RawRuns:
-    """Measures every size over one link; RunError where a job ends, or says nothing."""
+    """Measures every size over one link; RunError if a job ends, or says nothing."""
     # The second burst makes up for what the first lets through at full speed.
     filler = 2 * place.burst_bytes
     runs = RawRuns({size: [] for size in session.sizes}, dict.fromkeys(session.sizes, 0))

@@ -22,7 +22,7 @@ MOST_ALLOCATIONS = 64
 @dataclass(frozen=True)
 class RawRow:
     """Medians of one size's pairs. `ratio` is that of the pairwise ratios shim/native, and
-    `ratio_bound` its upper bound at 95% by bootstrap. Figures are None where the row is not
+    `ratio_bound` its upper bound at 95% by bootstrap. Figures are None if the row is not
     verified, and `note` then says why. The counters are those of the last round's job, both ranks:
     so many `messages` of all sizes."""
 

@@ -91,8 +91,8 @@ def to_float(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def read(path: Path, dtype: str | None = None) -> Sample:
-    """A file of raw little-endian values, as one line; the suffix is their dtype where none is
-    given. ValueError where it is no dtype, where there are no values or no whole number of them,
+    """A file of raw little-endian values, as one line; the suffix is their dtype if none is
+    given. ValueError if it is no dtype, if there are no values or no whole number of them,
     and for files with a header."""
     name = dtype or path.suffix.lstrip(".")
     if name not in dtypes.CODES:
@@ -106,7 +106,7 @@ def read(path: Path, dtype: str | None = None) -> Sample:
 
 def read_shaped(path: Path, dtype: str | None, shape: tuple[int, ...] | None) -> Sample:
     """The same in the shape that is given, else that which is stated beside the file; ValueError
-    where a given shape has another count."""
+    if a given shape has another count."""
     sample = read(path, dtype)
     shape = shape or stated_shape(path, sample.dtype) or sample.values.shape
     if math.prod(shape) != sample.values.size:
@@ -129,7 +129,7 @@ def parse_shape(text: str) -> tuple[int, ...]:
 
 def stated_shape(path: Path, dtype: str | None = None) -> tuple[int, ...] | None:
     """The shape of a data file as the table of a README.md beside it states it, in the column
-    "shape"; None where it does not, or where the file has another size."""
+    "shape"; None if it does not, or if the file has another size."""
     readme = path.with_name("README.md")
     rows = readme.read_text(errors="replace").splitlines() if readme.is_file() else []
     table = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row[:1] == "|"]
@@ -175,7 +175,7 @@ def read_all(
 def order0_ratio(sample: Sample) -> float | None:
     """The ratio of a mask of the exact zeros and the exponents of all other values, each at its
     entropy over the whole array, with their signs and mantissas as they are. None for bytes, and
-    where nothing is left to be sent. A codec that looks at more than frequencies can exceed it."""
+    if nothing is left to be sent. A codec that looks at more than frequencies can exceed it."""
     mantissa = _MANTISSA_BITS.get(sample.dtype)
     if mantissa is None:
         return None

@@ -42,7 +42,7 @@ def default_specs(on_gpu: bool, skipped: Callable[[str], None] = lambda why: Non
 
 
 def why_not_here(info: CodecInfo, on_gpu: bool) -> str:
-    """Why a codec cannot run on this machine, or not on its CPU; "" where it can."""
+    """Why a codec cannot run on this machine, or not on its CPU; "" if it can."""
     if not on_gpu and info.gpu_only:
         return "it codes arrays in GPU memory alone"
     return info.unavailable
@@ -85,7 +85,7 @@ def options_of(spec: str) -> dict[str, str]:
 
 
 def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
-    """The array as one line, and in its own shape where the codec makes use of that."""
+    """The array as one line, and in its own shape if the codec makes use of that."""
     line = sample.in_shape((sample.values.size,))
     shape = folded(sample.values.shape, info.max_rank)
     alike = len(shape) == 1 or info.flat or info.name == "raw"
@@ -94,12 +94,12 @@ def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
 
 @dataclass(frozen=True)
 class Error:
-    """What a decoded array differs by. `bound` is the most that the spec allows, None where it
+    """What a decoded array differs by. `bound` is the most that the spec allows, None if it
     names none; `range` is largest less smallest of the finite values."""
 
     largest: float
     range: float
-    psnr: float | None  # in dB, of the range; None where nothing differs
+    psnr: float | None  # in dB, of the range; None if nothing differs
     bound: float | None
 
     @property
@@ -116,7 +116,7 @@ def is_within(error: float, bound: float) -> bool:
 
 
 def bound_of(spec: str, value_range: float) -> float | None:
-    """The absolute error that a spec allows; None where it says nothing of it."""
+    """The absolute error that a spec allows; None if it says nothing of it."""
     options = options_of(spec)
     if "abs" in options:
         return float(options["abs"])
@@ -133,7 +133,7 @@ def is_bound(text: str) -> bool:
 
 
 def error_of(spec: str, sample: Sample, decoded: np.ndarray) -> Error:
-    """`decoded` has the bytes of what came back. Values that are not finite count as right where
+    """`decoded` has the bytes of what came back. Values that are not finite count as right if
     their bits are, and as an infinite error otherwise."""
     back = decoded.view(sample.values.dtype).reshape(-1)
     before = sample.values.reshape(-1)

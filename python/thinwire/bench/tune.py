@@ -30,7 +30,7 @@ class Job:
 
 def jobs(more: list[Codec], *, with_gpu: bool) -> list[Job]:
     """What a table has: the usual specs of every codec that runs here and those of `more`, in host
-    memory and, where wanted, in that of the first GPU."""
+    memory and, if wanted, in that of the first GPU."""
     places = (False, True) if with_gpu else (False,)
     return [
         Job(codec, dtype, nbytes, on_gpu)
@@ -77,7 +77,7 @@ def measure(
 
 
 def table_of(rows: list[CostRow]) -> str:
-    """The file's text. Held against the library's own reader: ThinwireError where that refuses
+    """The file's text. Held against the library's own reader: ThinwireError if that refuses
     it."""
     lines = ["thinwire-costs 1", f"machine: {machine()}", f"version: {version()}"]
     for row in rows:

@@ -38,8 +38,8 @@ class Job:
         return self._process.poll()
 
     def turn(self, nbytes: int, timeout: float, file: int = 0) -> dict[str, Any]:
-        """One message, of the values of one of the program's files where it has any; what the
-        program says about it. RunError where it says nothing."""
+        """One message, of the values of one of the program's files if it has any; what the
+        program says about it. RunError if it says nothing."""
         assert self._process.stdin is not None and self._process.stdout is not None
         if not self._started:
             timeout += START_SECONDS

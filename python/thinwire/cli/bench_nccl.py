@@ -99,7 +99,7 @@ def nccl(
     """Measure NCCL's operations raw, compressed, and compressed per hop, by turns in one job.
 
     Every result is verified. Each link is a lab of its own; its hosts share the machine's GPUs
-    where these are fewer. If this machine does not permit labs, all ranks run on one host.
+    if these are fewer. If this machine does not permit labs, all ranks run on one host.
     """
     if ranks is None:
         ranks = hosts

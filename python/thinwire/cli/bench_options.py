@@ -116,8 +116,8 @@ def measure_places(
     gpus: Gpus | None = None,
 ) -> list[Row]:
     """The rows of one link after another, each a lab of its own, with `gpus` as `Lab` has them.
-    Loopback where none is wanted, or
-    where this machine permits no lab, after saying why. What fails is a row of its own, and what is
+    Loopback if none is wanted, or
+    if this machine permits no lab, after saying why. What fails is a row of its own, and what is
     interrupted the last."""
     rows: list[Row] = []
     for link in links or (Loopback.name,):
@@ -157,7 +157,7 @@ def finish(
     as_json: bool,
     notes: Sequence[str] = (),
 ) -> None:
-    """Prints the rows; exits with 1 where one is not verified, or there is none."""
+    """Prints the rows; exits with 1 if one is not verified, or there is none."""
     if as_json:
         print_json(rows)
     elif as_csv:

@@ -81,7 +81,7 @@ def demo(
 
 
 def _draw(outcome: "Outcome", path: Path) -> str:
-    """Draws the picture where there is matplotlib; returns what to say of it."""
+    """Draws the picture if there is matplotlib; returns what to say of it."""
     from ..demo.picture import draw
 
     try:

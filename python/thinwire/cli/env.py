@@ -75,7 +75,7 @@ def _shim(name: str) -> str | None:
 
 
 def _gpus() -> dict[str, Any]:
-    """How many GPUs this process can use, or why none; the library's pools where there are any."""
+    """How many GPUs this process can use, or why none; the library's pools if there are any."""
     try:
         count = gpu_count()
         places = [None, *range(count)]
@@ -86,7 +86,7 @@ def _gpus() -> dict[str, Any]:
 
 
 def why_no_gpu(error: ThinwireError) -> str:
-    """CUDA's words; but where there is no driver at all CUDA calls it too old."""
+    """CUDA's words; but if there is no driver at all CUDA calls it too old."""
     if error.status == library().TW_UNSUPPORTED:
         return error.args[0]
     try:

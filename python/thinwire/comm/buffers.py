@@ -30,7 +30,7 @@ Lists = tuple[Sequence[int], Sequence[int] | None]
 @dataclass(frozen=True)
 class Buffer:
     """Memory and what lies in it, in elements of `dtype`. `count` is given or the array's own;
-    `counts` and `displacements`, one a rank, are those of the v forms where they were given."""
+    `counts` and `displacements`, one a rank, are those of the v forms if they were given."""
 
     view: ArrayView
     name: str  # for errors: "send buffer"
@@ -55,13 +55,13 @@ class Buffer:
         return self.count // ranks
 
     def check(self, wanted: int) -> None:
-        """ValueError where the memory holds fewer elements."""
+        """ValueError if the memory holds fewer elements."""
         if wanted > self.capacity:
             raise ValueError(f"{self.name}: {self.capacity} elements, where {wanted} are needed")
 
     def lists(self, ranks: int) -> tuple[list[int], list[int]]:
         """Counts and displacements of all ranks: as given, one block after another, or equal
-        shares where no counts were."""
+        shares if no counts were."""
         counts = [self.of_one(ranks)] * ranks if self.counts is None else list(self.counts)
         offsets = [0, *np.cumsum(counts).tolist()][:-1]
         given = offsets if self.displacements is None else list(self.displacements)
@@ -81,7 +81,7 @@ def read_buffer(spec: Any, name: str, stream: int | None, *, written: bool) -> B
     each with a type at the end if wanted, or `[array, (counts, displs), type]`. A type is a name
     of ours ("bf16"), numpy's or mpi4py's.
 
-    ValueError where the array is not contiguous, or is `written` and cannot be; TypeError for
+    ValueError if the array is not contiguous, or is `written` and cannot be; TypeError for
     what is no buffer.
     """
     array, *rest = spec if isinstance(spec, list | tuple) else [spec]

@@ -58,7 +58,7 @@ class Operations:
         self, buf: Any, root: int = 0, *, root_decodes: bool = False, **how: Unpack[How]
     ) -> CollectiveReport:
         """The root's array to every rank. The root's own may be read-only and stays as it is; with
-        `root_decodes` it becomes what the others get where a lossy codec changes values."""
+        `root_decodes` it becomes what the others get if a lossy codec changes values."""
         is_written = self.rank != root or root_decodes
         both = self._receiving(buf, how, written=is_written)
         return self._collective(
@@ -195,7 +195,7 @@ class Operations:
         return self._collective("alltoall", send, receive, 0, how, send_lists=to, receive_lists=of)
 
     def _sending(self, spec: Any, how: How) -> Buffer | None:
-        """None where it is sent from where the result will be."""
+        """None if it is sent from where the result will be."""
         if is_in_place(spec):
             return None
         return read_buffer(spec, "send buffer", stream_number(how.get("stream")), written=False)
@@ -224,7 +224,7 @@ class Operations:
         varied: bool = False,
         root_decodes: bool = False,
     ) -> CollectiveReport:
-        """One call. A buffer that is None where the operation has one is the other one, in
+        """One call. A buffer that is None if the operation has one is the other one, in
         place."""
         unknown = how.keys() - How.__annotations__.keys()
         if unknown:

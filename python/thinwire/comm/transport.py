@@ -76,7 +76,7 @@ class Transport:
 
 
 def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the calls return, each in a thread of its own; the first one's error where any has
+    """What the calls return, each in a thread of its own; the first one's error if any has
     one, after all have ended."""
     results: list[Any] = [None] * len(calls)
     errors: list[BaseException | None] = [None] * len(calls)
@@ -130,8 +130,8 @@ def is_finalized() -> bool:
 
 
 def _family() -> str:
-    """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError where there is
-    none or where there are several."""
+    """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError if there is
+    none or if there are several."""
     # Names may be of any bytes but a line's end, which the kernel writes as \\012.
     maps = os.fsdecode(Path("/proc/self/maps").read_bytes())
     mapped = {words[5] for line in maps.split("\n") if len(words := line.split(maxsplit=5)) == 6}

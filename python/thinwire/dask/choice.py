@@ -16,7 +16,7 @@ from thinwire.dask.link import watch
 from thinwire.dask.setting import Setting, codec_of
 from thinwire.plan import Choice, PlanSettings, plan_message
 
-SAMPLE_BYTES = 256 << 10  # on which a codec's cost is measured where no table has it
+SAMPLE_BYTES = 256 << 10  # on which a codec's cost is measured if no table has it
 # The largest sample of a GPU's memory: an array's own size up to this, as launches, which cost the
 # same for any size, would make large arrays look slow by a small sample, and small ones fast by a
 # large one.
@@ -93,7 +93,7 @@ class History:
         self.expected: Paces | None = None  # of the last array that was weighed
 
     def why_plain(self, array: Array, link: float, sample: Callable[[], Sample]) -> str:
-        """Empty where the array is worth compressing. `sample` codes a part of it, which says what
+        """Empty if the array is worth compressing. `sample` codes a part of it, which says what
         it comes to, and after a while without coding also how fast the processor is now."""
         with self._lock:
             if not self._retry.next():
@@ -213,7 +213,7 @@ def _first_cost(spec: str, array: Array) -> CodecCost:
 
 
 def link_of(setting: Setting, same_host: bool) -> float | None:
-    """Bytes per second: stated, else observed; None where neither is."""
+    """Bytes per second: stated, else observed; None if neither is."""
     if setting.link is not None and not same_host:
         return setting.link
     return (watch.host if same_host else watch.network).rate

@@ -26,7 +26,7 @@ def encode(
     context: Mapping[str, Any] | None,
 ) -> Any:
     """The frame of `array` (bytes, or a `Frame` on its GPU) for the connection of `context`, None
-    where it goes raw.
+    if it goes raw.
 
     `floats` makes the array that is coded of it: contiguous, of `dtype`, which is None for types
     that are not compressed. Never raises: what fails goes raw, and is told once.
@@ -114,7 +114,7 @@ def _why_plain(
 
 
 def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
-    """Encodes where that pays."""
+    """Encodes if that pays."""
     history = history_of(spec, what)
     link = link_of(now, what.same_host)
     if not now.force:
@@ -139,7 +139,7 @@ def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
 def _why_not_worth(
     history: History, link: float | None, what: Array, sample: Callable[[], Sample]
 ) -> str:
-    """By what transfers took, and where that does not rule it out by what is predicted."""
+    """By what transfers took, and if that does not rule it out by what is predicted."""
     if link is None:
         return "link not known yet"
     transfer, guard = transfers.current(), guard_of(history.name)

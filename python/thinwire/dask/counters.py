@@ -16,7 +16,7 @@ SLOWER = "faster plain, as timed"
 @dataclass
 class ClassStats:
     """Arrays of one codec, element type and octave of size. Rates are in bytes of the array per
-    second, seconds are of the last array that was weighed; None where nothing is known yet."""
+    second, seconds are of the last array that was weighed; None if nothing is known yet."""
 
     compressed: int = 0
     plain: int = 0
@@ -32,7 +32,7 @@ class ClassStats:
     timed_plain_rate: float | None = None
     predicted_rate: float | None = None  # for the same transfers
     predicted_plain_rate: float | None = None
-    why_plain: str = ""  # of the last that was; "" where the last was compressed
+    why_plain: str = ""  # of the last that was; "" if the last was compressed
 
 
 @dataclass
@@ -40,7 +40,7 @@ class DaskStats:
     """Since the process started, or the last reset. `bytes` are those of all arrays that were sent
     to other processes, `compressed_bytes` of the compressed ones and `wire_bytes` what these
     became. `plain_by_reason` counts the others. `damaged` counts arrays that came damaged, which
-    Dask then asks for again. `link_rate` is what was observed, in bytes per second, None where it
+    Dask then asks for again. `link_rate` is what was observed, in bytes per second, None if it
     is not known."""
 
     arrays: int = 0

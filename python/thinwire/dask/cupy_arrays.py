@@ -14,7 +14,7 @@ def encode(
     x: Any, context: Mapping[str, Any], on_gpu: bool = False
 ) -> tuple[dict[str, Any], list[Any]] | None:
     """Header and frames, in GPU memory if `on_gpu` (connections of distributed-ucxx), else in host
-    memory; None where distributed's own functions send the array."""
+    memory; None if distributed's own functions send the array."""
     if type(x) is not cupy.ndarray or not is_simple(x):
         return None
     kind = CODED.get(np.dtype(x.dtype))

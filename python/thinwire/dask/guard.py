@@ -86,7 +86,7 @@ class Guard:
             return seat
 
     def leave(self, seat: Seat, pace: float | None) -> None:
-        """A transfer is over: seconds a byte, None where it failed."""
+        """A transfer is over: seconds a byte, None if it failed."""
         with self._lock:
             way = seat.compressed
             self._open[way] -= 1

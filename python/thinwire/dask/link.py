@@ -83,7 +83,7 @@ watch = Watch()
 
 
 def _acknowledged(comm: Any) -> tuple[int, float] | None:
-    """Bytes since the connection began, and seconds; None where the kernel does not say."""
+    """Bytes since the connection began, and seconds; None if the kernel does not say."""
     connection = getattr(getattr(comm, "stream", None), "socket", None)
     if connection is None:
         return None

@@ -23,7 +23,7 @@ _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 def encode(
     x: np.ndarray, context: Mapping[str, Any], on_gpu: bool = False
 ) -> tuple[dict[str, Any], list[Any]] | None:
-    """Header and frames for a connection; None where distributed's own functions send the array.
+    """Header and frames for a connection; None if distributed's own functions send the array.
 
     Subclasses, arrays of no dimensions and arrays that repeat values by strides of 0, of which
     distributed sends each value once, are always its own.

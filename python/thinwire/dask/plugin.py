@@ -20,7 +20,7 @@ class ThinwirePlugin(WorkerPlugin):
     `codec` is lossless: "auto", "lossless", a spec, or "off", by which only arrays travel
     compressed that `thinwire.dask.lossy` has marked. `policy`, the path of a file of rules
     (docs/guide/policy.md), names codecs by type and size; its operation is "send". Arrays of fewer
-    bytes than `min_bytes` go raw. An array is compressed where encoding, sending the frame and
+    bytes than `min_bytes` go raw. An array is compressed if encoding, sending the frame and
     decoding take less time than sending it raw, by the codec's speed and the network's rate, both
     observed; `link` ("10gbit", or bytes per second) states the rate instead. Where that says so,
     transfers are timed both ways, and the faster one stays. `same_host` compresses between workers
@@ -95,7 +95,7 @@ _MAKING = (
 
 def restore(words: dict[str, Any]) -> WorkerPlugin:
     """The plugin as it was made, without a look at the configuration of this process; one that does
-    nothing, and a warning, where this installation does not work."""
+    nothing, and a warning, if this installation does not work."""
     try:
         plugin = ThinwirePlugin.__new__(ThinwirePlugin)
         plugin._words, plugin._setting = words, setting.make(**words)

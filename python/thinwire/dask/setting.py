@@ -24,7 +24,7 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """`link` is in bytes per second, None where it is to be observed."""
+    """`link` is in bytes per second, None if it is to be observed."""
 
     codec: str
     least: int

@@ -27,7 +27,7 @@ CODED = {
 def encode(
     t: Any, context: Mapping[str, Any], on_gpu: bool = False
 ) -> tuple[dict[str, Any], list[Any]] | None:
-    """Header and frames, in host memory; None where distributed's own functions send the tensor:
+    """Header and frames, in host memory; None if distributed's own functions send the tensor:
     those with gradients, sparse and quantised ones, and all subclasses."""
     if on_gpu or not _is_simple(t):
         return None

@@ -32,7 +32,7 @@ def choose_device(asked: str, wave: Path, notify: Callable[[str], None]) -> str:
 
 
 def why_not(wave: Path) -> str:
-    """Why the program cannot compute on a GPU; empty where it can. Runs it for a moment."""
+    """Why the program cannot compute on a GPU; empty if it can. Runs it for a moment."""
     done = Loopback().run(["mpirun", "-n", "1", str(wave), *_PROBE], {})
     if done.returncode == 0:
         return ""

@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def run(command: list[str]) -> int:
-    """Becomes the command; returns, as a shell would, 127 or 126 where that fails."""
+    """Becomes the command; returns, as a shell would, 127 or 126 if that fails."""
     die_with_parent()
     try:
         os.execvp(command[0], command)

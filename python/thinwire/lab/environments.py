@@ -39,7 +39,7 @@ _NO_LOGIN = {"nologin", "false", ""}
 
 
 def login_environment() -> dict[str, str]:
-    """HOME, USER, LOGNAME, SHELL, PATH and, where set, LANG, of the user who calls."""
+    """HOME, USER, LOGNAME, SHELL, PATH and, if set, LANG, of the user who calls."""
     entry = pwd.getpwuid(os.getuid())
     shell = entry.pw_shell if Path(entry.pw_shell).name not in _NO_LOGIN else "/bin/sh"
     environment = {

@@ -34,7 +34,7 @@ def serve(
     description: dict[str, Any],
     links: Links,
 ) -> None:
-    """Sends each connection the description and then, for each line it sends, the counters; where
+    """Sends each connection the description and then, for each line it sends, the counters; if
     the line has a rate, once the links have it.
 
     Returns when the owner's connection closes, unless the owner said KEEP: then never.

@@ -101,7 +101,7 @@ def records() -> list[Record]:
 
 
 def _record(path: Path) -> Record:
-    """What a file says of a lab; ValueError where that is none. Its words decide what is deleted
+    """What a file says of a lab; ValueError if that is none. Its words decide what is deleted
     and killed, so it speaks for its own lab alone; process 1 and groups are no lab's."""
     said = checked.parse(path.read_text())
     name = checked.text(said["name"], "name")

@@ -17,7 +17,7 @@ class Launcher:
     """A launcher on this machine, or the one that this process was started by."""
 
     title: str  # for messages: its path, or how it was recognised
-    mpis: tuple[str, ...]  # whose programs it starts, its own MPI first; empty where unknown
+    mpis: tuple[str, ...]  # whose programs it starts, its own MPI first; empty if unknown
     style: str  # how it hands variables to the ranks, as `forward` knows it
     path: str | None = None
     said: str = ""  # the first line of what it says of itself
@@ -67,7 +67,7 @@ def on_path() -> list[Launcher]:
 
 
 def from_environment(environment: Mapping[str, str]) -> Launcher | None:
-    """What started this process as a rank; None where nothing shows."""
+    """What started this process as a rank; None if nothing shows."""
     if "OMPI_COMM_WORLD_RANK" in environment:
         return Launcher("Open MPI's launcher (OMPI_COMM_WORLD_RANK)", ("openmpi", "abi"), "none")
     if "MPI_LOCALNRANKS" in environment:

@@ -34,13 +34,13 @@ class Program:
     """A program of a command line that needs an MPI."""
 
     path: str
-    mpis: frozenset[str]  # which it can be of; empty where none of FAMILIES
+    mpis: frozenset[str]  # which it can be of; empty if none of FAMILIES
     evidence: str  # as in "needs libmpi.so.40 (/usr/lib/libmpi.so.40)"
     libraries: tuple[tuple[str, str], ...] = ()  # of each of these MPIs, and where it lies
 
 
 def find_program(words: Sequence[str]) -> Program | None:
-    """The first word that is a program of one MPI, else the first of several; None where no word
+    """The first word that is a program of one MPI, else the first of several; None if no word
     shows any: a shell script, say, or a language that loads its MPI later.
 
     Options come before the program, so a word counts by what it names, not by its place: scripts
@@ -110,7 +110,7 @@ def sanitizers_of(path: str) -> tuple[str, ...]:
 
 
 def _needs(binary: str, path: str) -> Program | None:
-    """`path` as a program of the MPIs that `binary` is linked to; None where there are none."""
+    """`path` as a program of the MPIs that `binary` is linked to; None if there are none."""
     found = {name: place for name, place in libraries_of(binary) if family_of(name) is not None}
     if not found:
         return None

@@ -39,7 +39,7 @@ SIBLINGS = "siblings not known"
 
 @dataclass(frozen=True)
 class Choice:
-    """What is done with calls of a kind: `codec` is None where they are torch's own."""
+    """What is done with calls of a kind: `codec` is None if they are torch's own."""
 
     codec: Codec | None
     reason: str = ""

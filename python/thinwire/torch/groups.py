@@ -44,7 +44,7 @@ def is_mesh(target: Any) -> bool:
 
 
 def groups_of_mesh(mesh: Any) -> dict[str, Any]:
-    """A mesh's groups that this rank is in, by dimension name; ValueError where those have none."""
+    """A mesh's groups that this rank is in, by dimension name; ValueError if those have none."""
     names = mesh.mesh_dim_names
     if not names:
         raise ValueError(
@@ -76,7 +76,7 @@ def note_replicas(named: dict[str, Any]) -> None:
 
 def replicas_beside(group: Any) -> tuple[str, ...]:
     """The dimensions along which other groups may sum what has to stay as this group's sums are;
-    none where the mesh is not known."""
+    none if the mesh is not known."""
     return _replicas.get(group.group_name, ())
 
 

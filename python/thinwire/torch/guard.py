@@ -102,7 +102,7 @@ class Guard:
 
     def why_raw(self, device: Any) -> str:
         """To be asked before each call that is to be compressed, on `device`: why it goes raw;
-        empty where it is compressed. At a few calls it waits for the other ranks."""
+        empty if it is compressed. At a few calls it waits for the other ranks."""
         if self._finding is not None:
             return self._finding
         if self._step_calls == 0:

@@ -31,7 +31,7 @@ PRESETS: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 
 
 def policy_of(wanted: Any, dimensions: Sequence[str] | None) -> Policy:
-    """The policy that `set_policy` was given; `dimensions` are the mesh's, None where there is
+    """The policy that `set_policy` was given; `dimensions` are the mesh's, None if there is
     none. ValueError, TypeError or ThinwireError say what is wrong with it."""
     if isinstance(wanted, Policy):
         return wanted
@@ -40,7 +40,7 @@ def policy_of(wanted: Any, dimensions: Sequence[str] | None) -> Policy:
 
 
 def text_of(wanted: Any, dimensions: Sequence[str] | None) -> str | None:
-    """The policy's text, None where `wanted` is a path of one."""
+    """The policy's text, None if `wanted` is a path of one."""
     if isinstance(wanted, Mapping):
         return _text_of_mapping(wanted, dimensions)
     if isinstance(wanted, os.PathLike):
@@ -121,7 +121,7 @@ def _members(key: str, named: Sequence[str], dimensions: Sequence[str] | None) -
 
 
 def _names(key: str, named: Sequence[str], dimensions: Sequence[str] | None) -> tuple[str, ...]:
-    """The communicators' names for a key; ValueError where it names none."""
+    """The communicators' names for a key; ValueError if it names none."""
     known = tuple(KNOWN if dimensions is None else dimensions)
     if _is_pattern(key):
         if not fnmatch.filter(known, key):

@@ -117,7 +117,7 @@ def say_what_holds(wanted: Policy) -> None:
 
 
 def _held() -> tuple[str, Policy | None]:
-    """As the environment has it, which the library has read, or will; None where that is no policy
+    """As the environment has it, which the library has read, or will; None if that is no policy
     or codec."""
     if value_of("THINWIRE_DISABLE") == "1":
         return "THINWIRE_DISABLE=1, raw", Policy(text='[[rule]]\ncodec = "off"\n')

@@ -219,7 +219,7 @@ def _ranks_of(path: Path) -> list[Path]:
 
 
 def files_of(paths: list[Path]) -> list[Path]:
-    """The files that `paths` mean: each one, or where there is none of that name, its ranks'."""
+    """The files that `paths` mean: each one, or if there is none of that name, its ranks'."""
     found: list[Path] = []
     for path in paths:
         if path.is_file():
@@ -233,7 +233,7 @@ def files_of(paths: list[Path]) -> list[Path]:
 
 
 def read_all(paths: list[Path], warn: Warn) -> list[RankTrace]:
-    """The ranks' traces of one job, by rank. NotATrace where they are not of one job."""
+    """The ranks' traces of one job, by rank. NotATrace if they are not of one job."""
     traces = [read(path, warn) for path in files_of(paths)]
     first = traces[0]
     seen: dict[int, Path] = {}

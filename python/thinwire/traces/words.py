@@ -23,7 +23,7 @@ def seconds(value: float) -> str:
 
 
 def saved(raw: float, took: float) -> str:
-    """Of two times the difference, and its part of the first; "-" where none was predicted."""
+    """Of two times the difference, and its part of the first; "-" if none was predicted."""
     if raw <= 0:
         return "-"
     sign = "" if took <= raw else "-"
