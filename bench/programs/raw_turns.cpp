@@ -182,9 +182,9 @@ void receive_one(const Turn& turn, Buffers& buffers) {
 void read_turn(const char* line, const Buffers& buffers, Turn& turn) {
   const auto most = static_cast<std::int64_t>(buffers.values.size() * sizeof(float));
   const auto files = static_cast<std::int64_t>(buffers.sources.size());
-  char* behind = nullptr;
-  turn.bytes = std::strtoll(line, &behind, 10);
-  turn.file = std::strtoll(behind, nullptr, 10);
+  char* rest = nullptr;
+  turn.bytes = std::strtoll(line, &rest, 10);
+  turn.file = std::strtoll(rest, nullptr, 10);
   ++turn.number;
   if (turn.bytes < 4 || turn.bytes > most || turn.bytes % 4 != 0 || turn.file < 0 ||
       turn.file >= std::max<std::int64_t>(files, 1)) {

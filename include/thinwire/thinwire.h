@@ -757,8 +757,8 @@ typedef struct tw_transport {
 
 /* Ranks that are threads of this process: fills an array of `ranks` transports. Set `size` of the
  * first one; it is the size of each element. Each rank needs a thread of its own, as collective
- * calls wait for the other ranks, tw_comm_create() included. A transport that no communicator has
- * taken over is freed by its `release`. */
+ * calls wait for the other ranks, tw_comm_create() included. A transport that no communicator
+ * owns is freed by its `release`. */
 tw_status tw_transport_local(uint32_t ranks, tw_transport* transports);
 
 /* A group of ranks that run collectives with equal formats, codecs and settings. On each rank one

@@ -12,7 +12,7 @@ namespace thinwire::capi {
 
 bool is_usable(const tw_stream_transport& table);
 
-// Takes over what `table` stands for; `release` is called when the result goes.
+// Owns what `table` stands for: `release` is called when the result goes.
 std::unique_ptr<transport::StreamTransport> adopt(const tw_stream_transport& table);
 
 // Who enqueues on stream communicators: one thread at a time.

@@ -9,7 +9,7 @@
 
 namespace thinwire::capi {
 
-// Takes over what `table` stands for; `release` is called when the result goes.
+// Owns what `table` stands for: `release` is called when the result goes.
 std::unique_ptr<transport::Transport> adopt(const tw_transport& table);
 
 // A table that owns `transport`.

@@ -7,12 +7,15 @@ namespace {
 
 using collective::Action;
 
-// The threads of a rank.
+// A simulated rank: its tasks that wait for nothing but a thread, and how many threads work.
 struct Actor {
-  std::vector<std::uint32_t> ready;  // a heap with the earliest task on top
+  std::vector<std::uint32_t> ready;  // a heap with the task on top that the program has first
   std::uint32_t working = 0;
 };
 
+// One simulation. A task runs after those that it waits for: coding and copies on a thread of their
+// actor, messages on the network, after those before them in their queue and when both ends are
+// posted. Each end is an event, which releases others.
 class Run {
  public:
   Run(const Graph& graph, const Machine& machine, const Call& call, const Fold& fold)
@@ -23,10 +26,11 @@ class Run {
         actors_(static_cast<std::size_t>(fold.actors())),
         posted_(graph.items.size()) {}
 
+  // The time at which the last task ends.
   Result<double> finish() {
     for (const Item& item : graph_.items) waits_for_.push_back(item.waits_for);
     for (const Queue& queue : graph_.queues) next_.push_back(queue.first);
-    // The order in which the executor looks at them.
+    // Last queue first, as the executor looks at them.
     for (auto queue = static_cast<std::uint32_t>(next_.size()); queue-- > 0;) advance(queue, 0);
     for (std::uint32_t at = 0; at < graph_.items.size(); ++at) {
       const bool is_message = collective::is_message(graph_.items[at].action);
@@ -51,6 +55,7 @@ class Run {
   }
 
  private:
+  // Takes in a task that waits for no other any more.
   void be_ready(std::uint32_t item, double now) {
     const Item& task = graph_.items[item];
     if (collective::is_message(task.action)) return advance(task.queue, now);
@@ -59,7 +64,7 @@ class Run {
     std::ranges::push_heap(ready, std::greater<>());
   }
 
-  // Posts the messages of a queue that nothing holds back.
+  // Posts the messages at the front of a queue, up to the first that waits for another task.
   void advance(std::uint32_t queue, double now) {
     std::uint32_t& next = next_[queue];
     for (; next < graph_.queues[queue].end; ++next) {
@@ -88,7 +93,7 @@ class Run {
     return time_at(task.bytes, machine_.copy);
   }
 
-  // Begins what the rank has threads for.
+  // Begins as many ready tasks as the rank has free threads.
   void start(std::uint32_t number, double now) {
     Actor& actor = actors_[number];
     while (!actor.ready.empty() && actor.working < machine_.threads) {
@@ -97,18 +102,20 @@ class Run {
       actor.ready.pop_back();
       ++actor.working;
       const double seconds = seconds_of(graph_.items[item]);
-      const double kept = seconds > 0 ? network_.take_debt(number) : 0;
-      events_.push({network_.cores_of(number).work(now, kept + seconds), item});
+      // Time that the processor owes for messages delays its next work.
+      const double owed = seconds > 0 ? network_.take_debt(number) : 0;
+      events_.push({network_.cores_of(number).work(now, owed + seconds), item});
     }
   }
 
+  // Ends a task, and releases those that wait for it.
   void complete(std::uint32_t item, double now) {
     const Item& task = graph_.items[item];
     const bool is_message = collective::is_message(task.action);
     if (!is_message) --actors_[task.actor].working;
     const std::size_t end = item + 1 < graph_.items.size() ? graph_.items[item + 1].first_follower
                                                            : graph_.followers.size();
-    // The executor looks at what was released last first.
+    // Last follower first, as the executor does.
     for (std::size_t at = end; at-- > task.first_follower;) {
       const std::uint32_t follower = graph_.followers[at];
       if (--waits_for_[follower] == 0) be_ready(follower, now);
@@ -123,9 +130,9 @@ class Run {
   Events events_;
   Network network_;
   std::vector<Actor> actors_;
-  std::vector<std::uint32_t> waits_for_;
-  std::vector<bool> posted_;
-  std::vector<std::uint32_t> next_;  // of each queue
+  std::vector<std::uint32_t> waits_for_;  // of each item: how many tasks it still waits for
+  std::vector<bool> posted_;              // of each item that is a message
+  std::vector<std::uint32_t> next_;       // of each queue: which of Graph::queued it posts next
 };
 
 }  // namespace

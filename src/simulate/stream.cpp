@@ -87,7 +87,7 @@ class Stages {
                                            machine_.codec.decode_bytes_per_second);
     }
     for (const auto& sum : each.plan->sums()) {
-      if (sum.behind != number) continue;
+      if (sum.after != number) continue;
       const double bytes = static_cast<double>(sum.count) * sum.arrays * width;
       seconds += machine_.coding + time_at(bytes, machine_.copy);
     }

@@ -84,8 +84,8 @@ Counts newest_counts(const std::string& report, const std::string& operation) {
   counts.bytes = number(figures, "bytes");
   counts.wire_bytes = number(figures, "wire_bytes");
   counts.spilled_blocks = number(figures, "spilled_blocks");
-  const std::string_view behind(figures.data() + figures.size());
-  counts.raw_by_reason = reasons_of(between(behind, "{", "}"));
+  const std::string_view rest(figures.data() + figures.size());
+  counts.raw_by_reason = reasons_of(between(rest, "{", "}"));
   return counts;
 }
 

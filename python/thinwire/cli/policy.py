@@ -8,7 +8,7 @@ import typer
 
 from thinwire.bench.layout import print_wrapped
 from thinwire.cli import values
-from thinwire.cli.values import Dtype
+from thinwire.cli.values import Dtype, Operation
 from thinwire.library import parse_size
 from thinwire.policy import Policy, PolicyRule
 
@@ -19,20 +19,6 @@ app = typer.Typer(
 )
 
 FileArgument = Annotated[Path, typer.Argument(help="The policy's file, as THINWIRE_POLICY names.")]
-
-
-class Operation(StrEnum):
-    """What rules tell apart."""
-
-    SEND = "send"
-    BCAST = "bcast"
-    ALLGATHER = "allgather"
-    GATHER = "gather"
-    SCATTER = "scatter"
-    ALLTOALL = "alltoall"
-    REDUCE = "reduce"
-    ALLREDUCE = "allreduce"
-    REDUCE_SCATTER = "reduce-scatter"
 
 
 class Span(StrEnum):

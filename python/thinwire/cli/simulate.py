@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
 from thinwire.bench.layout import print_wrapped
@@ -13,7 +14,6 @@ from thinwire.cli.run_options import CodecOption
 from thinwire.cli.simulate_options import (
     MachineOptions,
     Over,
-    SimulatedOperation,
     calibrated,
     cost_of,
     machine_of,
@@ -28,8 +28,9 @@ from thinwire.simulation.compare import simulate as compare
 
 def simulate(
     operation: Annotated[
-        SimulatedOperation, typer.Option("--op", help="The collective.")
-    ] = SimulatedOperation.ALLREDUCE,
+        str,
+        typer.Option("--op", help="The collective.", click_type=click.Choice(values.COLLECTIVES)),
+    ] = "allreduce",
     size: Annotated[
         str,
         typer.Option(
@@ -121,7 +122,7 @@ def simulate(
     try:
         for count in counts:
             found = compare(
-                operation.value,
+                operation,
                 nbytes,
                 machine=model,
                 codec=codec,
@@ -138,7 +139,7 @@ def simulate(
     if as_json:
         print(json.dumps(json_of(rows, model, cost, source, search, least), indent=2))
         return
-    what = f"{operation.value} of {size} of {dtype.value}, {per_node} a node, over {over.value}"
+    what = f"{operation} of {size} of {dtype.value}, {per_node} a node, over {over.value}"
     print_wrapped(f"{what}; {codec}: {source}")
     print_table(rows, COLUMNS)
     if search:

@@ -26,19 +26,6 @@ class Over(StrEnum):
     NCCL = "nccl"
 
 
-class SimulatedOperation(StrEnum):
-    """What --op takes."""
-
-    BCAST = "bcast"
-    ALLGATHER = "allgather"
-    GATHER = "gather"
-    SCATTER = "scatter"
-    ALLTOALL = "alltoall"
-    REDUCE = "reduce"
-    ALLREDUCE = "allreduce"
-    REDUCE_SCATTER = "reduce-scatter"
-
-
 @dataclass(frozen=True)
 class MachineOptions:
     """As they were given."""

@@ -48,6 +48,23 @@ class Device(StrEnum):
     GPU = "gpu"
 
 
+class Operation(StrEnum):
+    """A message between two ranks, and the collectives."""
+
+    SEND = "send"
+    BCAST = "bcast"
+    ALLGATHER = "allgather"
+    GATHER = "gather"
+    SCATTER = "scatter"
+    ALLTOALL = "alltoall"
+    REDUCE = "reduce"
+    ALLREDUCE = "allreduce"
+    REDUCE_SCATTER = "reduce-scatter"
+
+
+COLLECTIVES = [each.value for each in Operation if each is not Operation.SEND]
+
+
 class Dtype(StrEnum):
     """Element types, by their names in dtypes.CODES."""
 

@@ -19,16 +19,15 @@
 
 namespace thinwire::mpi {
 
-// When to ask again for what could not be learnt: soon at first, then once a second, however many
-// messages wait for it.
-
+// Says when to ask again for a rank that the launcher could not tell of: after a millisecond at
+// first, then after ever longer pauses, up to a second, however many messages wait for the answer.
 class AskAgain {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr Clock::duration kFirst = std::chrono::milliseconds(1);
   static constexpr Clock::duration kLongest = std::chrono::seconds(1);
 
-  // Nothing is kept of ranks that answered.
+  // True of ranks for which no question has failed since the last answer.
   bool is_time(int rank, Clock::time_point now = Clock::now()) const {
     if (waiting_.load(std::memory_order_relaxed) == 0) return true;
     const std::lock_guard lock(mutex_);
@@ -75,22 +74,25 @@ class Job {
                std::chrono::milliseconds patience = kPatience)
       : launcher_(std::move(launcher)), patience_(patience) {}
 
-  // Before the MPI starts: the MPI's own start-up exchange then carries the capabilities. Without a
-  // launcher that can be spoken to nothing is published and no peer is ever proven.
+  // Called before the MPI starts, whose own start-up exchange then carries the capabilities. If no
+  // launcher can be reached nothing is published, and no rank is known to run this library.
   void publish(const Capabilities& capabilities);
 
-  // After MPI_Init: the job's name and the ranks on this node. Nothing below answers before.
+  // Called after MPI_Init: learns the job's name and the ranks on this node. Before that all that
+  // is asked below is unanswered.
   void learn_locality();
 
-  // Whether peers can be asked for after expect_threads().
+  // Says what expect_threads() would return.
   bool answers_with_threads() const { return !launcher_ || launcher_->answers_with_threads(); }
 
-  // After MPI_Init with MPI_THREAD_MULTIPLE. False: no peer can be asked for from here on, because
-  // the MPI may speak with the launcher at any moment.
+  // Called after MPI_Init with MPI_THREAD_MULTIPLE. False: capabilities_of() learns nothing from
+  // here on, because the MPI may speak with the launcher at any moment.
   bool expect_threads();
 
+  // Lets go of the launcher, before MPI_Finalize; nobody is asked any more.
   void leave();
 
+  // Whether there is a launcher to ask.
   bool reachable() const { return launcher_ != nullptr; }
   const std::string& name() const { return name_; }
   bool on_this_node(int world_rank) const;
@@ -98,7 +100,7 @@ class Job {
 
   int first_rank_on_this_node() const { return local_.empty() ? 0 : local_.front(); }
 
-  // Whether capabilities_of() can always say, whatever other threads do.
+  // False: capabilities_of() may be unable to ask now, as another thread is in a call of the MPI.
   bool always_answers() const { return !launcher_ || launcher_->always_answers(); }
 
   // Whether others find this rank's capabilities, and so expect what it sends.
@@ -108,8 +110,8 @@ class Job {
   // none for a while after one that failed.
   CapabilitiesAnswer capabilities_of(int world_rank) const;
 
-  // The same for what ranks must agree on: asks until it knows. Not known after all: the launcher
-  // did not answer for so long that it will not.
+  // As capabilities_of(), but asks until the answer is known, as ranks that must agree need it. An
+  // answer that is still not known then: the launcher is lost, or silent for `patience`.
   CapabilitiesAnswer insist_on_capabilities_of(int world_rank) const;
 
  private:

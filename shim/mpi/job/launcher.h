@@ -36,19 +36,19 @@ class Launcher {
   virtual std::vector<int> ranks_on_this_node() = 0;
   virtual CapabilitiesText capabilities_of(int world_rank) = 0;  // from any thread
 
-  // Whether capabilities_of() can always say, whatever other threads do.
+  // False: capabilities_of() may be unable to ask now, as another thread is in a call of the MPI.
   virtual bool always_answers() const = 0;
 
   // Whether every other rank finds this one's capabilities. False: some may find none.
   virtual bool capabilities_are_out() const { return published(); }
 
-  // Nobody can be asked any more.
+  // Whether nobody can be asked any more.
   virtual bool is_lost() const { return false; }
 
-  // Whether others can be asked after expect_threads(); it has no effect itself.
+  // Says what expect_threads() would return; changes nothing.
   virtual bool answers_with_threads() const { return true; }
 
-  // Several threads will call the MPI at once. False: nobody can be asked from here on.
+  // Notes that several threads will call the MPI at once. False: nobody can be asked from here on.
   virtual bool expect_threads() { return true; }
 };
 

@@ -49,7 +49,8 @@ bool speaks_in_known_calls_only() {
 [[gnu::noinline]] LauncherCall::LauncherCall() {
   bool left = false;
   const bool counts = own_call.enter(this, __builtin_return_address(0), left);
-  if (left || !counts) return;  // in the place of the one that was left, or inside of another
+  // Not counted: it is inside another call, or replaces one that a longjmp() has left.
+  if (left || !counts) return;
   const std::lock_guard lock(g_descriptor);
   ++g_calls_of_mpi;
 }
@@ -79,8 +80,8 @@ void PmiLauncher::publish_now() {
   const std::string value = pmi::as_word(capabilities_);
   std::size_t longest_key = 0, longest_value = 0;
   channel_.set_patience(patience_);
-  const bool is_greeted = greetings_ == Greetings::kOne || greet();
-  const bool fits = is_greeted && learn_most(longest_key, longest_value) && learn_name() &&
+  const bool is_greeted = greetings_ == Greetings::kOne || greet();  // kOne: the MPI greets
+  const bool fits = is_greeted && learn_limits(longest_key, longest_value) && learn_name() &&
                     key.size() < longest_key && value.size() < longest_value && pmi::is_word(value);
   published_ = fits && learn_locality() && put(key, value);
   channel_.set_patience(std::chrono::milliseconds::zero());
@@ -94,7 +95,7 @@ bool PmiLauncher::greet() {
          pmi::field(*greeting, "pmi_version") == "1";
 }
 
-bool PmiLauncher::learn_most(std::size_t& longest_key, std::size_t& longest_value) {
+bool PmiLauncher::learn_limits(std::size_t& longest_key, std::size_t& longest_value) {
   if (channel_.protocol() == pmi::Protocol::kPmi2) {  // they are the protocol's
     longest_key = 64;
     longest_value = 1024;
@@ -130,23 +131,23 @@ bool PmiLauncher::put(const std::string& key, const std::string& value) {
   if (answer && pmi::field(*answer, "cmd") == command) {
     return put_is_answered_ = pmi::answers(*answer, command);
   }
-  // Nobody knows what became of the put: others may read the capabilities and compress to this
-  // rank.
-  silent_ = silent_ || answer.has_value();
-  return silent_ || channel_.broken();
+  // Another answer than the put's: nobody knows what became of it. Others may read the
+  // capabilities and compress to this rank.
+  if (answer) may_ask_ = false;
+  return !may_ask_ || channel_.broken();
 }
 
 CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
   const CapabilitiesText kNotNow{false, std::nullopt};
   const std::lock_guard lock(g_descriptor);
   if (own_call.forget_if_left(&kNotNow)) --g_calls_of_mpi;
-  if (silent_ || g_calls_of_mpi > 0) return kNotNow;
+  if (!may_ask_ || g_calls_of_mpi > 0) return kNotNow;
   const std::string_view command = pmi::get_answer(channel_.protocol());
   const auto answer =
       channel_.ask(pmi::get_request(channel_.protocol(), name_, key_of(world_rank)));
   if (!answer) return kNotNow;
   if (pmi::field(*answer, "cmd") != command) {
-    silent_ = true;
+    may_ask_ = false;
     return kNotNow;
   }
   if (!pmi::answers(*answer, command)) return {pmi::says_not_found(*answer), std::nullopt};
@@ -156,15 +157,15 @@ CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
 
 bool PmiLauncher::is_lost() const {
   const std::lock_guard lock(g_descriptor);
-  return silent_ || channel_.broken();
+  return !may_ask_ || channel_.broken();
 }
 
 bool PmiLauncher::answers_with_threads() const { return speaks_in_known_calls_only(); }
 
 bool PmiLauncher::expect_threads() {
   const std::lock_guard lock(g_descriptor);
-  silent_ = silent_ || !answers_with_threads();
-  return !silent_;
+  may_ask_ = may_ask_ && answers_with_threads();
+  return may_ask_;
 }
 
 // The local ranks are what hydra alone sets, on every node and in all its variants. Slurm's server

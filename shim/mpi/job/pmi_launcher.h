@@ -58,7 +58,7 @@ class PmiLauncher final : public Launcher {
  private:
   void publish_now();
   bool greet();
-  bool learn_most(std::size_t& longest_key, std::size_t& longest_value);
+  bool learn_limits(std::size_t& longest_key, std::size_t& longest_value);
   bool learn_name();
   bool learn_locality();
   bool put(const std::string& key, const std::string& value);
@@ -70,9 +70,9 @@ class PmiLauncher final : public Launcher {
   std::chrono::milliseconds patience_;
   Greetings greetings_;
   std::string capabilities_;
-  bool published_ = false;        // or it may be
-  bool put_is_answered_ = false;  // it is
-  bool silent_ = false;           // nobody may be asked any more
+  bool published_ = false;        // others may find the capabilities
+  bool put_is_answered_ = false;  // they do
+  bool may_ask_ = true;           // false: an answer could be the MPI's, or taken for one
   std::string name_;
   std::vector<int> local_;
 };

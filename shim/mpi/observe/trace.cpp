@@ -83,9 +83,9 @@ std::string head_line() {
          "\", \"threshold\": " + std::to_string(self.settings.plan.threshold) + "}\n";
 }
 
-std::string with_rank(const std::string& path, const char* behind = "") {
+std::string with_rank(const std::string& path, const char* suffix = "") {
   if (path.empty()) return "";
-  return path + ".rank" + std::to_string(process().world.rank) + behind;
+  return path + ".rank" + std::to_string(process().world.rank) + suffix;
 }
 
 // Changes if a name may have.

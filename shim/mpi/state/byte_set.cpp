@@ -5,11 +5,14 @@
 namespace thinwire::mpi {
 namespace {
 
-std::int64_t down(std::int64_t value, std::int64_t by) {
+// Rounds towards minus infinity.
+std::int64_t divide_down(std::int64_t value, std::int64_t by) {
   return value >= 0 ? value / by : -((-value + by - 1) / by);
 }
 
-bool apart(Range one, Range other) { return one.last <= other.first || other.last <= one.first; }
+bool are_apart(Range one, Range other) {
+  return one.last <= other.first || other.last <= one.first;
+}
 
 }  // namespace
 
@@ -42,7 +45,9 @@ bool ByteSet::add(Level level) {
   return true;
 }
 
-// As a set of bytes the order of the levels is free. Columns that follow one another become rows.
+// Sorts levels by stride, as the order in which MPI names them is no matter to a set of bytes,
+// joins the innermost ones whose copies touch, and measures each. `span`: of what the levels
+// repeat. False: copies on a level overlap.
 bool ByteSet::arrange(std::int64_t span) {
   std::sort(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(depth_),
             [](const Level& one, const Level& other) { return one.stride > other.stride; });
@@ -83,6 +88,8 @@ std::optional<Range> ByteSet::next_segment(std::int64_t origin, Range range) con
   return Range{std::max(range.first, zero + found->offset), std::min(range.last, end_of(*found))};
 }
 
+// A set's bytes on one level: `level` of its levels are fixed to one copy each, which begins at
+// `origin`; the deeper ones repeat from there.
 struct ByteSet::Part {
   const ByteSet& set;
   std::size_t level;
@@ -101,7 +108,7 @@ bool may_share(const ByteSet& one, const ByteSet& other, int& steps) {
 }
 
 bool ByteSet::meet(const Part& one, const Part& other, int& steps) {
-  if (apart(one.hull(), other.hull())) return false;
+  if (are_apart(one.hull(), other.hull())) return false;
   if (--steps < 0) return true;
   if (one.repeats() && other.repeats() && one.stride() == other.stride()) {
     return meet_shifted(one, other, steps);
@@ -115,8 +122,9 @@ bool ByteSet::meet_shifted(const Part& one, const Part& other, int& steps) {
   const Range mine = one.copy(0).hull(), others = other.copy(0).hull();
   const std::int64_t stride = one.stride();
   const std::int64_t least =
-      std::max(down(others.first - mine.last, stride) + 1, -other.last_copy());
-  const std::int64_t most = std::min(down(others.last - mine.first - 1, stride), one.last_copy());
+      std::max(divide_down(others.first - mine.last, stride) + 1, -other.last_copy());
+  const std::int64_t most =
+      std::min(divide_down(others.last - mine.first - 1, stride), one.last_copy());
   for (std::int64_t shift = least; shift <= most; ++shift) {
     if (meet(one.copy(shift), other.copy(0), steps)) return true;
   }

@@ -198,7 +198,7 @@ void Core::leave_out(std::uint64_t parent, std::uint64_t split) {
     Kin none;
     none.split = name;
     none.from = static_cast<std::uint32_t>(whole->rank());
-    if (!first.empty()) whole->tell_sets(none);
+    if (!first.empty()) whole->send_to_sets(none);
   });
 }
 

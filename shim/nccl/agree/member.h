@@ -78,18 +78,18 @@ class Member {
   void lose_tree();
 
   // ---- siblings: member_kin.cpp ----
-  // It finds its siblings over the tree of another one, which has all the job's ranks.
+  // Finds this one's siblings over the tree of `whole`, which has all the job's ranks.
   void relate(Member& whole, std::uint64_t split, const Kindred& kindred);
   void become_whole() { is_whole_ = true; }
   bool is_whole() const { return is_whole_; }
   int ranks() const { return ranks_; }
-  // The one over whose tree; 0: none.
+  // The member over whose tree siblings are found; 0: there is none.
   std::uint64_t whole() const { return is_whole_ ? id_ : whole_; }
-  // The same of all its siblings.
+  // A number that all siblings have.
   std::uint64_t family() const { return family_; }
-  // Up this one's tree, to where siblings are found.
-  void tell_sets(const Message& message);
-  // Notes that this communicator carries nothing for others any more.
+  // Sends a message up this one's tree, to rank 0, which keeps the sets of siblings.
+  void send_to_sets(const Message& message);
+  // Notes that this one carries nothing for related members any more.
   void lose_kin();
 
   // ---- what the host asks for ----
@@ -132,10 +132,10 @@ class Member {
   void say_kin();
   void leave_kin();
   bool take_kin(int from, const Message& message);
-  bool pass_down(std::uint32_t to, const Message& message);
-  void say_to(std::uint32_t to, const Message& message);
-  void hear_of_kin(const Message& message);
-  void hear_siblings(const Message& message);
+  bool send_below(std::uint32_t to, const Message& message);
+  void send_to_rank(std::uint32_t to, const Message& message);
+  void hand_to_related(const Message& message);
+  void hear_from_sets(const Message& message);
   void know_siblings(bool known);
   void lose_siblings();
 

@@ -26,8 +26,8 @@ void forget_coded(Group& of) {
 // Watches what comes after all that is on the streams by now, or will be.
 ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (result != ncclInProgress) {
-    enqueue_behind(of.coded);
-    enqueue_behind(of.watched);
+    enqueue_after(of.coded);
+    enqueue_after(of.watched);
     // All of a group end together.
     for (const auto* const calls : {&of.coded, &of.watched}) {
       if (result == ncclSuccess && !calls->empty()) note_end(calls->back());

@@ -128,7 +128,7 @@ Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
       ++step.coded;
     } else {
       made.raw.push_back(*each.raw);
-      made.raw.back().behind = step.coded;
+      made.raw.back().after = step.coded;
       ++step.raw;
     }
   }

@@ -56,7 +56,7 @@ void end(Unfinished& of, ncclResult_t result) {
   of.result = result;
   if (result != ncclSuccess) {
     if (!of.rest.calls.empty()) give_up(of.rest);
-    for (const Planned& each : of.watched) leave_out_behind(each);
+    for (const Planned& each : of.watched) leave_out_after(each);
     of.for_all([&](Communicator& each, ncclComm_t) {
       if (Compressor* const compressor = each.compressor.load(std::memory_order_acquire))
         compressor->set_error(result);
@@ -92,8 +92,8 @@ ncclResult_t advance(Unfinished& of) {
   if (result == ncclSuccess && of.rest.is_left()) result = enqueue_rest(of.rest);
   if (result == ncclInProgress) return result;
   if (result == ncclSuccess) {
-    enqueue_behind(of.rest.calls);
-    enqueue_behind(of.watched);
+    enqueue_after(of.rest.calls);
+    enqueue_after(of.watched);
     // NCCL says itself when that is complete.
     const ncclResult_t finalized = finalize_all(of.rest.ends);
     if (!is_taken(finalized)) result = finalized;
@@ -123,7 +123,7 @@ ncclResult_t finish_later(Rest rest, std::vector<Planned> watched) {
   UnfinishedRef made;
   if (!allowed([&] { made = std::make_shared<Unfinished>(); })) {
     if (!rest.calls.empty()) give_up(rest);
-    for (const Planned& each : watched) leave_out_behind(each);
+    for (const Planned& each : watched) leave_out_after(each);
     return rest.calls.empty() ? ncclInProgress : ncclSystemError;
   }
   made->rest = std::move(rest);

@@ -45,7 +45,7 @@ ncclResult_t go_watched(Planned planned) {
   if (result == ncclInProgress && has_behind(planned)) {
     allowed([&] { finish_later({}, {planned}); });
   } else {
-    enqueue_behind({&planned, 1});
+    enqueue_after({&planned, 1});
     if (result == ncclSuccess) note_end(planned);
   }
   return result;
@@ -56,7 +56,7 @@ ncclResult_t go_coded(Planned planned) {
   enqueue_before({&planned, 1});
   const ncclResult_t result = enqueue_coded(planned, &rest);
   if (result == ncclInProgress) return finish_later(std::move(rest), {});
-  enqueue_behind({&planned, 1});
+  enqueue_after({&planned, 1});
   if (result == ncclSuccess) note_end(planned);
   return result;
 }

@@ -58,8 +58,8 @@ std::string operations_as_json(const Communicator& communicator) {
         << ", \"spilled_blocks\": " << counters.spilled_blocks
         << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
         << ", \"difference_bytes\": " << counters.difference_bytes
-        << ", \"trials\": " << counters.trials << ", \"raw_by_reason\": " << raw_by_reason(counters)
-        << '}';
+        << ", \"trials\": " << counters.sample_encodes
+        << ", \"raw_by_reason\": " << raw_by_reason(counters) << '}';
     separator = ", ";
   }
   return out.str();

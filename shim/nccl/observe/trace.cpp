@@ -49,8 +49,8 @@ std::string head_line(const Communicator& first, const std::string& rank) {
          "\", \"threshold\": " + std::to_string(settings().threshold) + "}\n";
 }
 
-std::string with_rank(const std::string& path, const std::string& rank, const char* behind) {
-  return path.empty() ? "" : path + ".nccl.rank" + rank + behind;
+std::string with_rank(const std::string& path, const std::string& rank, const char* suffix) {
+  return path.empty() ? "" : path + ".nccl.rank" + rank + suffix;
 }
 
 // Never destroyed: a thread may still be counting.

@@ -28,7 +28,7 @@ void Compressor::drop_in_flight(StreamMemory& stream_memory) {
   while (stream_memory.first() != nullptr) {
     InFlight* const in_flight = stream_memory.pop();
     if (in_flight->plan != nullptr) in_flight->plan->users.fetch_sub(1, std::memory_order_release);
-    InFlight* const before = std::exchange(in_flight->behind, nullptr);
+    InFlight* const before = std::exchange(in_flight->after, nullptr);
     if (before != nullptr) in_flight_pool_.give_back(before);
     in_flight_pool_.give_back(in_flight);
   }

@@ -227,7 +227,7 @@ void Compressor::take_report(InFlight& in_flight, tw_status status,
                  in_flight.dtype);
   }
   Counters& counters = *in_flight.counters;
-  if (in_flight.is_sample) return add(counters.trials, 1);
+  if (in_flight.is_sample) return add(counters.sample_encodes, 1);
   add(counters.frames, report.encoded - report.spilled_out);
   add(counters.difference_bytes, report.difference_bytes);
   add(counters.spilled_blocks, report.spilled_out);

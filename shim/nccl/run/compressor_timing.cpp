@@ -46,7 +46,7 @@ InFlight* Compressor::begin_time(const Call& call, const Decision& decision) {
   }
   clock->turn = *decision.turn;
   if (enqueue_time(call, clock, 0)) {
-    clock->behind = last_end_;
+    clock->after = last_end_;
     if (last_end_ != nullptr) ++last_end_->holders;
     return clock;
   }
@@ -89,7 +89,7 @@ bool Compressor::has_ended(InFlight& clock) {
   if (end == 0) return false;
   if (clock.of[0] == nullptr) return true;
   std::uint64_t begin = time_of(clock, 0);
-  if (InFlight* const before = std::exchange(clock.behind, nullptr)) {
+  if (InFlight* const before = std::exchange(clock.after, nullptr)) {
     // Time that it waited for another is not its own. A later end is of a stream that was held up.
     const std::uint64_t ended = time_of(*before, 1);
     if (ended < end) begin = std::max(begin, ended);

@@ -270,7 +270,7 @@ void enqueue_before(std::span<Planned> calls) {
   }
 }
 
-void enqueue_behind(std::span<const Planned> calls) {
+void enqueue_after(std::span<const Planned> calls) {
   for (const Planned& each : calls) {
     allowed([&] { each.compressor->end_time(each.call, each.clock); });
   }
@@ -286,7 +286,7 @@ void note_end(const Planned& planned) {
     allowed([&] { planned.compressor->note_end(planned.call); });
 }
 
-void leave_out_behind(const Planned& planned) {
+void leave_out_after(const Planned& planned) {
   Plan* const sample = planned.decision.result_sample;
   if (sample != nullptr) sample->users.fetch_sub(1);
 }

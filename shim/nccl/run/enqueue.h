@@ -62,7 +62,7 @@ void give_up(const Rest& rest);
 // Enqueues what goes with a call on its stream, before it and after it: sample encodes with a raw
 // one, and the time of any that is timed. A failure of these hinders nothing else.
 void enqueue_before(std::span<Planned> calls);
-void enqueue_behind(std::span<const Planned> calls);
+void enqueue_after(std::span<const Planned> calls);
 // Whether there is something after it.
 inline bool has_behind(const Planned& planned) {
   return planned.clock != nullptr || planned.decision.result_sample != nullptr;
@@ -70,6 +70,6 @@ inline bool has_behind(const Planned& planned) {
 // Notes the end of a call that is on its stream, which may have been a group's last one.
 void note_end(const Planned& planned);
 // Nothing of it is enqueued any more.
-void leave_out_behind(const Planned& planned);
+void leave_out_after(const Planned& planned);
 
 }  // namespace thinwire::nccl

@@ -23,15 +23,15 @@ void FirstCalls::note_end() const {
   if (first_.empty()) return;
   allowed([&] {
     for (const auto& [planned, before] : first_) {
-      const std::uint64_t behind = free_bytes_of_gpu(planned->compressor->device());
-      if (before == kNotKnown || behind == kNotKnown) continue;
+      const std::uint64_t after = free_bytes_of_gpu(planned->compressor->device());
+      if (before == kNotKnown || after == kNotKnown) continue;
       const Call& call = planned->call;
       planned->communicator->free_memory.add(
           {.operation = call.operation,
            .dtype = planned->decision.dtype,
            .least_bytes = std::bit_floor(call.elements * element_bytes(call.type)),
            .before = before,
-           .behind = behind});
+           .after = after});
     }
   });
 }

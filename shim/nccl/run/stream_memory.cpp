@@ -31,7 +31,7 @@ InFlight* InFlightPool::take(std::uint64_t record_bytes) {
     in_flight->record = take_shared(device_, most_);
     in_flight->record_bytes = in_flight->record == nullptr ? 0 : most_;
   }
-  in_flight->next = in_flight->behind = nullptr;
+  in_flight->next = in_flight->after = nullptr;
   in_flight->holders = 1;
   if (in_flight->record != nullptr) return in_flight;
   give_back(in_flight);

@@ -24,8 +24,8 @@ struct InFlight {
   std::uint64_t sequence = 0;  // among those of its stream
   Plan* plan = nullptr;        // none: the record has the times before and after a call
   Kind* of[2] = {};            // of its exchanges; none and no plan: the time after a call alone
-  InFlight* behind =
-      nullptr;  // of the earlier call whose end is known, see Compressor::begin_time()
+  // The earlier call that it comes after, whose end is known; see Compressor::begin_time().
+  InFlight* after = nullptr;
   std::uint32_t holders = 0;  // who looks at it: where it is pushed, and what comes after it
   Turn turn{};                // of the call that is timed
   bool is_sample = false;

@@ -41,7 +41,7 @@ tw_status end_group(void*) {
 
 tw_status begin_call(void*, uint32_t call) {
   ProgramGroup* const group = ProgramGroup::current();
-  return group == nullptr ? TW_OK : told(group->issue_behind(call));
+  return group == nullptr ? TW_OK : told(group->issue_after(call));
 }
 
 tw_status send(void* context, int32_t peer, const void* data, uint64_t bytes, void* stream) {
@@ -121,8 +121,8 @@ ProgramGroup* ProgramGroup::current() {
   return t_group == nullptr || t_group->ended_ ? nullptr : t_group;
 }
 
-ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
-  while (issued_ < raw_.size() && raw_[issued_].behind <= coded) {
+ncclResult_t ProgramGroup::issue_after(std::size_t coded) {
+  while (issued_ < raw_.size() && raw_[issued_].after <= coded) {
     const ncclResult_t result = pass_kept(raw_[issued_++]);
     if (!is_taken(result)) return result;
   }
@@ -133,7 +133,7 @@ ncclResult_t ProgramGroup::end() { return --begun_ > 0 ? ncclSuccess : close(); 
 
 ncclResult_t ProgramGroup::close() {
   if (ended_) return ncclSuccess;
-  const ncclResult_t issued = issue_behind(SIZE_MAX);
+  const ncclResult_t issued = issue_after(SIZE_MAX);
   ended_ = true;
   const ncclResult_t result = THINWIRE_PASS(GroupEnd);
   return issued != ncclSuccess ? issued : result;

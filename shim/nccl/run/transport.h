@@ -10,7 +10,7 @@
 
 namespace thinwire::nccl {
 
-// For tw_stream_comm_create(), which takes over what it holds.
+// For tw_stream_comm_create(), which owns what it holds from then on.
 tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks);
 
 // NCCL's last error in a function of a table on this thread; cleared.
@@ -23,8 +23,8 @@ bool take_in_progress();
 struct KeptRaw {
   Call call;
   Communicator* communicator = nullptr;
-  std::size_t behind = 0;  // how many coded calls of its step come before it
-  bool ends_op = false;    // it is the last one of a reduction that the program has ended
+  std::size_t after = 0;  // how many coded calls of its step come before it
+  bool ends_op = false;   // it is the last one of a reduction that the program has ended
 };
 
 // Hands a raw call to NCCL, in a group.
@@ -45,7 +45,7 @@ class ProgramGroup {
 
   void begin() { ++begun_; }
   // Issues the raw calls that come after so many coded calls, or fewer.
-  ncclResult_t issue_behind(std::size_t coded);
+  ncclResult_t issue_after(std::size_t coded);
   ncclResult_t end();
   // Ends it if nothing was enqueued.
   ncclResult_t close();

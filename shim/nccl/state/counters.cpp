@@ -21,7 +21,7 @@ void add(Counters& to, const Counters& more) {
   add(to.spilled_blocks, more.spilled_blocks);
   add(to.spilled_blocks_received, more.spilled_blocks_received);
   add(to.difference_bytes, more.difference_bytes);
-  add(to.trials, more.trials);
+  add(to.sample_encodes, more.sample_encodes);
 }
 
 }  // namespace thinwire::nccl

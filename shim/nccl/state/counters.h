@@ -23,7 +23,7 @@ struct Counters {
   std::atomic<std::uint64_t> spilled_blocks{0}, spilled_blocks_received{0};
   // Bytes of results that were coded as differences from earlier ones; all ranks' blocks.
   std::atomic<std::uint64_t> difference_bytes{0};
-  std::atomic<std::uint64_t> trials{0};  // encodes beside a raw call
+  std::atomic<std::uint64_t> sample_encodes{0};  // reports name them `trials`
 };
 
 // Adds the figures of `more`.

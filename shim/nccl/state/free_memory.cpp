@@ -23,7 +23,7 @@ std::string free_memory_as_json(const Communicator& communicator) {
     out << separator << "{\"operation\": \"" << operation_name(each.operation)
         << "\", \"dtype\": \"" << type_text(each.dtype)
         << "\", \"least_bytes\": " << each.least_bytes << ", \"before_bytes\": " << each.before
-        << ", \"behind_bytes\": " << each.behind << '}';
+        << ", \"behind_bytes\": " << each.after << '}';
     separator = ", ";
   }
   out << ']';
@@ -36,7 +36,7 @@ std::string free_memory_as_text(const Communicator& communicator) {
     out << "    the first compressed " << operation_name(each.operation) << " of "
         << type_text(each.dtype) << ", " << each.least_bytes << " to " << 2 * each.least_bytes - 1
         << " bytes: " << (each.before >> 20) << " MiB of the GPU were free before it, "
-        << (each.behind >> 20) << " after it\n";
+        << (each.after >> 20) << " after it\n";
   }
   return out.str();
 }

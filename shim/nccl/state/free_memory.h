@@ -15,7 +15,7 @@ struct FreeMemory {
   int operation = 0;
   std::uint32_t dtype = 0;        // tw_dtype
   std::uint64_t least_bytes = 0;  // of the kind: below twice as many
-  std::uint64_t before = 0, behind = 0;
+  std::uint64_t before = 0, after = 0;
 };
 
 class FreeMemories {

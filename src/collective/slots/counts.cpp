@@ -43,7 +43,7 @@ std::uint64_t SlotPlan::launches() const {
   for (int stage = 0; stage < last; ++stage) steps += static_cast<std::uint64_t>(rounds(stage));
   for (int stage = before; stage <= last; ++stage) {
     const int came = stage - before - 1;
-    const auto sums = static_cast<std::uint64_t>(std::ranges::count(sums_, came, &SlotSum::behind));
+    const auto sums = static_cast<std::uint64_t>(std::ranges::count(sums_, came, &SlotSum::after));
     std::uint64_t of_stage = 0;
     if (came >= 0 || sums > 0) of_stage = opens(came < 0 ? SlotExchange{} : exchange(came), sums);
     if (stage < last) of_stage += encodes(exchange(came + 1), seals);

@@ -110,7 +110,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
     const int peer = peer_on(node);
     const auto at = static_cast<std::uint64_t>(node);
     if (blocks.count(peer) == 0) continue;
-    plan_.sums_.push_back({.behind = 0,
+    plan_.sums_.push_back({.after = 0,
                            .arrays = nodes_->locals(),
                            .place = nodes_->local(rank()),
                            .scale = scale_inside(),
@@ -144,7 +144,7 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
   scratch_bytes_[1] = stride * came;
   result_ = result_at(blocks);
   const int node = nodes_->of(rank());
-  plan_.sums_.push_back({.behind = 1,
+  plan_.sums_.push_back({.after = 1,
                          .arrays = nodes_->count(),
                          .place = node,
                          .scale = call_.scale / scale_inside(),

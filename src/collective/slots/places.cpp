@@ -114,7 +114,7 @@ void SlotPlanner::place_scratch(int number, std::uint64_t at) {
   };
   for (SlotTask& task : exchange(number).in) move(task.values);
   for (SlotSum& sum : plan_.sums_) {
-    if (sum.behind == number) move(sum.others);
+    if (sum.after == number) move(sum.others);
   }
 }
 

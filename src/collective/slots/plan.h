@@ -64,7 +64,7 @@ struct SlotCopy {
 
 // A sum of arrays, which came with an exchange but for this rank's own.
 struct SlotSum {
-  int behind = 0;  // that exchange; -1: there is none
+  int after = 0;  // that exchange; -1: there is none
   int arrays = 1;
   int place = 0;     // this rank's among them
   double scale = 1;  // of each value, before it is added

@@ -80,7 +80,7 @@ Values SlotPlanner::differences(Values values) {
 // Nobody else is there: nothing is encoded.
 void SlotPlanner::alone() {
   if (call_.reduces()) {
-    plan_.sums_ = {{.behind = -1,
+    plan_.sums_ = {{.after = -1,
                     .scale = call_.scale,
                     .count = call_.count,
                     .stride = 0,

@@ -80,7 +80,7 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   // Those of the values: 0 encodes them.
   const int number = plan.tells_first() ? stage - 1 : stage;
   const bool last = stage == plan.stages() - 1;
-  const bool sums = std::ranges::count(plan.sums(), number - 1, &SlotSum::behind) > 0;
+  const bool sums = std::ranges::count(plan.sums(), number - 1, &SlotSum::after) > 0;
   const RunEnd end = steps.end();
   const bool differs = plan.difference().exists;
   const RunEnd* const ends = last && !differs ? &end : nullptr;

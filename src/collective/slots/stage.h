@@ -138,7 +138,7 @@ class Stage {
     }
     const SlotSum* next = nullptr;
     for (const SlotSum& sum : plan_.sums()) {
-      if (sum.behind != number) continue;
+      if (sum.after != number) continue;
       if (next != nullptr) {
         const Status status = work_.sum(sum_step(*next), {steps.data(), count}, nullptr);
         if (!status.ok()) return status;

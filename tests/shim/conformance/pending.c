@@ -75,7 +75,7 @@ static void persistent_on_freed_communicator(void) {
   MPI_Request_free(&requests[1]);
 }
 
-// Another type takes over its handle, if the MPI uses them again.
+// Another type gets its handle, if the MPI uses them again.
 static void types_freed(void) {
   for (int at = 0; at < 2; ++at) {
     const int count = kLengths[at];
