@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "codec/accumulate.h"
+#include "codec/blocks.h"
 #include "codec/layout.h"
 #include "device/stream.h"
 #include "frame/seal.h"
@@ -34,6 +35,10 @@ struct EncodeJob {
 
   // The slot that the frame lies in, if any, which a codec that `seals` seals.
   slot::ToSeal seal{};
+
+  // Of a codec that takes blocks: the host's, to be coded in the place of `source` and `frame`.
+  // Their slots are as `seal` says, but for the block's number and rank.
+  const Blocks* blocks = nullptr;
 };
 
 // Decode the frame of `length` bytes at `frame` into `destination`. `header` is what the frame must
@@ -51,6 +56,7 @@ struct DecodeJob {
   std::byte* workspace;
   device::Outcome* outcome;
   device::StreamHandle stream;
+  const Blocks* blocks = nullptr;  // in the place of `frame` and `destination`
 };
 
 // A codec's CUDA side. One kernel each (and one before it for an open parameter); the workspace is
@@ -62,7 +68,8 @@ struct DeviceCodec {
   Status (*encode)(const EncodeJob& job);
   Status (*decode)(const DecodeJob& job);
   bool leaves_zeros = true;
-  bool seals = false;  // encodes take EncodeJob::seal
+  bool seals = false;         // encodes take EncodeJob::seal
+  bool takes_blocks = false;  // jobs may have `blocks`, if the parameter is not open
 };
 
 }  // namespace thinwire::codec

@@ -17,6 +17,7 @@ struct Grid {
   std::uint64_t blocks;
   unsigned threads;
   std::size_t shared_bytes = 0;
+  unsigned layers = 1;  // so many times as many blocks, blockIdx.y
 };
 
 // Enqueues kernel(arguments...); "cannot ...", with the cause, as kDevice if that fails.
@@ -26,7 +27,7 @@ Status launch(const char* what, void (*kernel)(Parameters...), const Grid& grid,
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
   return device_status(
       what, cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
-                             dim3(static_cast<unsigned>(grid.blocks)), dim3(grid.threads), pointers,
+                             dim3(static_cast<unsigned>(grid.blocks), grid.layers), dim3(grid.threads), pointers,
                              grid.shared_bytes, stream));
 }
 

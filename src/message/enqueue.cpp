@@ -21,10 +21,17 @@ Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& a
 }
 
 Status check_workspace(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
-  auto needed = needed_workspace(coder, array);
-  if (!needed.ok()) return needed.status();
-  if (lent.workspace_bytes < *needed) {
-    return {StatusCode::kTooSmall, "the workspace must have " + std::to_string(*needed) +
+  auto each = needed_workspace(coder, array);
+  if (!each.ok()) return each.status();
+  std::uint64_t needed = *each;
+  if (lent.blocks != nullptr) {
+    if (!coder.codec->device->takes_blocks || coder.codec->open(coder.parameter)) {
+      return {StatusCode::kUnsupported, std::string(coder.codec->name) + " takes no blocks"};
+    }
+    needed += lent.blocks->workspace_stride * static_cast<std::uint64_t>(lent.blocks->count - 1);
+  }
+  if (lent.workspace_bytes < needed) {
+    return {StatusCode::kTooSmall, "the workspace must have " + std::to_string(needed) +
                                        " bytes, it has " + std::to_string(lent.workspace_bytes)};
   }
   if (reinterpret_cast<std::uintptr_t>(lent.workspace) % kWorkspaceAlignment != 0) {
@@ -76,6 +83,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   job.stream = options.stream;
   job.given = lent.given;
   if (lent.seal != nullptr) job.seal = *lent.seal;
+  job.blocks = lent.blocks;
   return coder.codec->device->encode(job);
 }
 
@@ -101,6 +109,7 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
   job.workspace = lent.workspace;
   job.outcome = lent.outcome;
   job.stream = options.stream;
+  job.blocks = lent.blocks;
   return coder.codec->device->decode(job);
 }
 

@@ -1,6 +1,7 @@
 // Messages in stream order: one kernel on the caller's stream, nothing waited for.
 #pragma once
 
+#include "codec/blocks.h"
 #include "message/message.h"
 #include "slot/seal.h"
 
@@ -13,6 +14,7 @@ struct Lent {
   device::Outcome* outcome;              // 0
   const std::uint64_t* given = nullptr;  // of an encode, see codec::EncodeJob
   const slot::ToSeal* seal = nullptr;    // of an encode by a codec that seals, likewise
+  const codec::Blocks* blocks = nullptr;  // of a codec that takes them, in the place of both sides
   bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };
 

@@ -1,5 +1,6 @@
 // Results that a case must come to, computed without any slot.
 #include <algorithm>
+#include <numeric>
 
 #include "calls.h"
 
@@ -129,6 +130,25 @@ class Expected {
                               : block_sum(owner, first, length, slot);
   }
 
+  // The owner of each block of a sum, in the order of the blocks: in levels those of one local
+  // number follow each other, in the order of their nodes.
+  std::vector<int> owners() const {
+    std::vector<int> all(index(case_.ranks));
+    std::iota(all.begin(), all.end(), 0);
+    if (!case_.has_levels()) return all;
+    const auto local = [&](int rank) {
+      return std::count(case_.nodes.begin(), case_.nodes.begin() + rank, case_.nodes[index(rank)]);
+    };
+    std::ranges::stable_sort(all, [&](int one, int other) {
+      return std::pair(local(one), first_of_node(one)) < std::pair(local(other), first_of_node(other));
+    });
+    return all;
+  }
+
+  std::ptrdiff_t first_of_node(int rank) const {
+    return std::ranges::find(case_.nodes, case_.nodes[index(rank)]) - case_.nodes.begin();
+  }
+
   // `root`: the rank that alone gets the sums, by which its own and its node's are not coded.
   Bytes direct_sum(int root = -1) const {
     const std::uint64_t ranks = index(case_.ranks);
@@ -136,12 +156,13 @@ class Expected {
     const std::uint64_t whole = bytes(case_.count);
     const std::uint64_t slot = slot_bytes(std::min(step, whole), case_.capacity);
     Bytes all;
-    for (int owner = 0; owner < case_.ranks; ++owner) {
-      const std::uint64_t first = std::min(whole, step * index(owner));
+    std::uint64_t first = 0;
+    for (const int owner : owners()) {
       const Bytes sums = sum_at(owner, first, std::min(step, whole - first), slot);
       const bool plain = root >= 0 && case_.are_together(owner, root);
       const Bytes came = plain ? sums : through_slot(codec_, case_.dtype, sums, slot);
       all.insert(all.end(), came.begin(), came.end());
+      first = std::min(whole, first + step);
     }
     return all;
   }

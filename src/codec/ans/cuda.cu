@@ -24,6 +24,7 @@ Status decode(const DecodeJob& job) {
 const DeviceCodec kAnsDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
                                 .encode = encode,
                                 .decode = decode,
-                                .seals = true};
+                                .seals = true,
+                                .takes_blocks = true};
 
 }  // namespace thinwire::codec

@@ -53,17 +53,18 @@ __device__ inline void write_header(const frame::HeaderWords& header, std::uint6
 }
 
 // Ends an encode, by one thread that knows the body's size: a frame below the limit gets its
-// header, a longer one is declined. The outcome is published before the header is written: the host
+// header, if it has room, a longer one is declined. The outcome is published before the header is written: the host
 // waits for the size, while readers of the frame are enqueued after this kernel.
 __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t body_bytes,
-                                 std::uint64_t limit, std::byte* frame, device::Outcome* outcome) {
+                                 std::uint64_t limit, std::byte* frame, device::Outcome* outcome,
+                                 std::uint64_t room = UINT64_MAX) {
   const std::uint64_t frame_bytes = header.bytes() + body_bytes;
   if (frame_bytes >= limit) {
     publish(outcome, StatusCode::kDeclined, 0);
     return;
   }
   publish(outcome, StatusCode::kOk, frame_bytes);
-  write_header(header, body_bytes, frame);
+  if (header.bytes() <= room) write_header(header, body_bytes, frame);
 }
 
 // Whether the `length` bytes at `frame` begin with `expected`, sealed over any body that fits; the
@@ -93,12 +94,12 @@ __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t 
   return StatusCode::kOk;
 }
 
-// Checks that the job's frame has the expected header, and that its body is as long as the chunk
-// table and `payload_bytes` together. For one thread.
-__device__ inline StatusCode frame_status(const DecodeJob& job, bool open,
+// Checks that `frame`, one of the job's, has the expected header, and that its body is as long as
+// the chunk table and `payload_bytes` together. For one thread.
+__device__ inline StatusCode frame_status(const DecodeJob& job, const std::byte* frame, bool open,
                                           std::uint64_t payload_bytes) {
   std::uint64_t body = 0;
-  const StatusCode status = check_header(job.frame, job.length, job.header, open, &body);
+  const StatusCode status = check_header(frame, job.length, job.header, open, &body);
   if (status != StatusCode::kOk) return status;
   return body == job.layout.table_bytes() + payload_bytes ? StatusCode::kOk : StatusCode::kDamaged;
 }

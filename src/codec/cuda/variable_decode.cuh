@@ -66,22 +66,22 @@ struct Arriving {
 
 // For whole thread blocks; has barriers.
 template <typename Coder>
-__device__ Arriving find_chunk(const DecodeJob& job, std::uint64_t index,
+__device__ Arriving find_chunk(const DecodeJob& job, const BlockPlace& at, std::uint64_t index,
                                DecodeShared<Coder>& shared) {
   const std::uint64_t chunks = job.layout.chunks;
   Arriving chunk{.index = index, .row = 0, .offset = Arriving::kNowhere};
   if (index >= chunks) return chunk;
-  const std::byte* const table = job.frame + job.header.bytes();
+  const std::byte* const table = at.from + job.header.bytes();
   chunk.row = load_word(table + index * kTableRowBytes);
   std::uint64_t offset = 0;
   if (chunks <= kShortTable<Coder>) {
-    for (std::uint64_t at = threadIdx.x; at < index; at += Coder::kThreads) {
-      offset += size_of_row<Coder>(load_word(table + at * kTableRowBytes));
+    for (std::uint64_t row = threadIdx.x; row < index; row += Coder::kThreads) {
+      offset += size_of_row<Coder>(load_word(table + row * kTableRowBytes));
     }
     offset = sum_over_block(offset, shared.sums);
   } else {
     if (threadIdx.x == 0) {
-      const ScanWord* const words = words_of(job.workspace);
+      const ScanWord* const words = words_of(at.workspace);
       shared.offset = await_sum(words, index) - size_of_row<Coder>(chunk.row);
     }
     __syncthreads();
@@ -97,10 +97,10 @@ __device__ Arriving find_chunk(const DecodeJob& job, std::uint64_t index,
 }
 
 // Starts to copy its payload.
-__device__ inline void start_payload(const DecodeJob& job, const Arriving& chunk,
+__device__ inline void start_payload(const BlockPlace& at, const Arriving& chunk,
                                      std::uint64_t* payload) {
   if (chunk.offset != Arriving::kNowhere) {
-    start_copy_in(payload, job.frame + chunk.offset, chunk.bytes());
+    start_copy_in(payload, at.from + chunk.offset, chunk.bytes());
   }
   __pipeline_commit();
 }
@@ -108,11 +108,10 @@ __device__ inline void start_payload(const DecodeJob& job, const Arriving& chunk
 // Decodes a chunk whose payload is there. False, for all threads, if that cannot be done, and in
 // thread 0 if the checksum is another. Ends with a barrier.
 template <typename Coder, typename Sink>
-__device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::uint64_t parameter,
-                             std::uint64_t* payload, const Sink& sink,
+__device__ bool decode_chunk(const DecodeJob& job, const BlockPlace& at, const Arriving& chunk,
+                             std::uint64_t parameter, std::uint64_t* payload, const Sink& sink,
                              DecodeShared<Coder>& shared) {
-  const Target target =
-      piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, job.destination);
+  const Target target = piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, at.to);
   const std::uint32_t bytes = chunk.bytes();
   const bool has_length = chunk.is_raw() ? bytes == target.bytes : bytes <= target.bytes;
   if (chunk.offset == Arriving::kNowhere || !has_length) return false;
@@ -133,25 +132,25 @@ __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::u
 
 // Chunks until there are no more; false in thread 0 if one is damaged.
 template <typename Coder, typename Sink>
-__device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, const Sink& sink,
-                              DecodeShared<Coder>& shared) {
-  const Tickets tickets(job.workspace, job.layout.chunks);
+__device__ bool decode_chunks(const DecodeJob& job, const BlockPlace& at, std::uint64_t parameter,
+                              const Sink& sink, DecodeShared<Coder>& shared) {
+  const Tickets tickets(at.workspace, job.layout.chunks);
   constexpr int kPayloads = decode_payloads<Coder>(kPayloadsHere);
   bool sound = true;
   int side = 0;
-  Arriving chunk = find_chunk<Coder>(job, tickets.first(shared.next), shared);
-  start_payload(job, chunk, shared.payload[side]);
+  Arriving chunk = find_chunk<Coder>(job, at, tickets.first(shared.next), shared);
+  start_payload(at, chunk, shared.payload[side]);
   while (chunk.index < job.layout.chunks) {
-    const Arriving next = find_chunk<Coder>(job, tickets.next_for_all(shared.next), shared);
-    if constexpr (kPayloads > 1) start_payload(job, next, shared.payload[side ^ 1]);
+    const Arriving next = find_chunk<Coder>(job, at, tickets.next_for_all(shared.next), shared);
+    if constexpr (kPayloads > 1) start_payload(at, next, shared.payload[side ^ 1]);
     __pipeline_wait_prior(kPayloads - 1);
     __syncthreads();
-    sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
+    sound &= decode_chunk<Coder>(job, at, chunk, parameter, shared.payload[side], sink, shared);
     __syncthreads();
     if constexpr (kPayloads > 1) {
       side ^= 1;
     } else {
-      start_payload(job, next, shared.payload[side]);
+      start_payload(at, next, shared.payload[side]);
     }
     chunk = next;
   }
@@ -161,16 +160,17 @@ __device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, con
 // The header, and whether the payloads fill the body to its end; by the first thread block, for its
 // first thread.
 template <typename Coder>
-__device__ StatusCode check_frame(const DecodeJob& job, bool open, DecodeShared<Coder>& shared) {
+__device__ StatusCode check_frame(const DecodeJob& job, const BlockPlace& at, bool open,
+                                  DecodeShared<Coder>& shared) {
   const bool has_table = job.length >= job.header.bytes() + job.layout.table_bytes();
   const std::uint64_t chunks = job.layout.chunks;
   std::uint64_t payloads = 0;
   if (has_table) {
-    ScanWord* const words = chunks <= kShortTable<Coder> ? nullptr : words_of(job.workspace);
-    payloads = scan_table(job.frame + job.header.bytes(), chunks, words, shared);
+    ScanWord* const words = chunks <= kShortTable<Coder> ? nullptr : words_of(at.workspace);
+    payloads = scan_table(at.from + job.header.bytes(), chunks, words, shared);
   }
   // A body that has no room for the table is filled by no payloads.
-  return threadIdx.x == 0 ? frame_status(job, open, payloads) : StatusCode::kOk;
+  return threadIdx.x == 0 ? frame_status(job, at.from, open, payloads) : StatusCode::kOk;
 }
 
 // The status to report. The header's comes before those of the chunks: the bytes may be anybody's.
@@ -181,27 +181,40 @@ __device__ inline StatusCode most_telling(unsigned statuses) {
   return StatusCode::kOk;
 }
 
-// Under an open parameter the frame's own counts, unchecked: a coder of such must be safe under
-// any.
+// All of a frame, by a layer of the grid. Under an open parameter the frame's own counts, unchecked:
+// a coder of such must be safe under any.
 template <typename Coder, typename Sink>
-__global__ void __launch_bounds__(Coder::kThreads, resident_decode_blocks<Coder>())
-    decode_variable(const __grid_constant__ DecodeJob job, const bool open, const Sink sink) {
+__device__ void decode_frame(const DecodeJob& job, const BlockPlace& at, bool open,
+                             const Sink& sink) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
   auto& shared = *reinterpret_cast<DecodeShared<Coder>*>(shared_words);
-  VariableState* const state = state_of(job.workspace);
+  VariableState* const state = state_of(at.workspace);
   StatusCode status = StatusCode::kOk;
   if (blockIdx.x == 0) {
-    status = check_frame<Coder>(job, open, shared);
+    status = check_frame<Coder>(job, at, open, shared);
   } else if (job.length >= job.header.bytes() + job.layout.table_bytes()) {
     const std::uint64_t parameter =
-        open ? load_word(job.frame + 8 * frame::kParameterWord) : job.parameter;
-    if (!decode_chunks<Coder>(job, parameter, sink, shared)) status = StatusCode::kDamaged;
+        open ? load_word(at.from + 8 * frame::kParameterWord) : job.parameter;
+    if (!decode_chunks<Coder>(job, at, parameter, sink, shared)) status = StatusCode::kDamaged;
   }
   if (threadIdx.x == 0 && status != StatusCode::kOk) {
     atomicOr(&state->statuses, 1u << static_cast<unsigned>(status));
   }
-  if (!ends_grid(job.workspace, job.layout.chunks) || threadIdx.x != 0) return;
-  publish_with_writes(job.outcome, most_telling(atomicExch(&state->statuses, 0u)), 0);
+  if (!ends_grid(at.workspace, job.layout.chunks) || threadIdx.x != 0) return;
+  publish_with_writes(at.outcome, most_telling(atomicExch(&state->statuses, 0u)), 0);
+}
+
+template <typename Coder, typename Sink>
+__global__ void __launch_bounds__(Coder::kThreads, resident_decode_blocks<Coder>())
+    decode_variable(const __grid_constant__ DecodeJob job, const bool open, const Sink sink) {
+  decode_frame<Coder>(job, place_of(job), open, sink);
+}
+
+template <typename Coder, typename Sink>
+__global__ void __launch_bounds__(Coder::kThreads, resident_decode_blocks<Coder>())
+    decode_variable_blocks(const __grid_constant__ DecodeJob job,
+                           const __grid_constant__ Blocks blocks, const Sink sink) {
+  decode_frame<Coder>(job, place_of(job, blocks), false, sink);
 }
 
 }  // namespace thinwire::codec::cuda

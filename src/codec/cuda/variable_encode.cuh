@@ -26,13 +26,14 @@ __device__ inline void meet_integers(std::byte* workspace) {
 
 // The values of a chunk become its payload, or are taken as they are where that is not smaller.
 template <typename Coder>
-__device__ Pending make_payload(const EncodeJob& job, std::uint64_t index, std::uint64_t parameter,
-                                std::uint64_t* payload, VariableShared<Coder>& shared) {
-  const Piece piece = piece_of<sizeof(CoderWord<Coder>)>(job.layout, index, job.source);
+__device__ Pending make_payload(const EncodeJob& job, const BlockPlace& at, std::uint64_t index,
+                                std::uint64_t parameter, std::uint64_t* payload,
+                                VariableShared<Coder>& shared) {
+  const Piece piece = piece_of<sizeof(CoderWord<Coder>)>(job.layout, index, at.from);
   const std::uint32_t bytes = Coder::encode(piece, payload, parameter, shared.state);
   if constexpr (requires { Coder::met_integers(shared.state); }) {
     if (job.declines_integers && threadIdx.x == 0 && Coder::met_integers(shared.state)) {
-      meet_integers(job.workspace);
+      meet_integers(at.workspace);
     }
   }
   if (bytes < piece.bytes) {
@@ -46,61 +47,65 @@ __device__ Pending make_payload(const EncodeJob& job, std::uint64_t index, std::
   return {index, piece.bytes, kRawChunk};
 }
 
-// Writes a chunk to its place. Has a barrier before the copy, which completes the payload.
+// Writes a chunk to its place, if that is in the frame's room. Has a barrier before the copy, which
+// completes the payload.
 template <typename Coder>
-__device__ void write_chunk(const EncodeJob& job, const Pending& chunk,
+__device__ void write_chunk(const EncodeJob& job, const BlockPlace& at, const Pending& chunk,
                             const std::uint64_t* payload, VariableShared<Coder>& shared) {
   if (threadIdx.x == 0) {
-    shared.offset = await_sum(words_of(job.workspace), chunk.index) - chunk.bytes;
+    shared.offset = await_sum(words_of(at.workspace), chunk.index) - chunk.bytes;
   }
   if (job.checksums) {
     sum_over_warp(sum_of_words<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
   }
   __syncthreads();
-  std::byte* const table = job.frame + job.header.bytes();
-  copy_out(table + job.layout.table_bytes() + shared.offset, payload, chunk.bytes);
-  if (threadIdx.x == 0) {
+  std::byte* const table = at.to + job.header.bytes();
+  const std::uint64_t first = job.layout.table_bytes() + shared.offset;
+  const std::uint64_t row = chunk.index * kTableRowBytes;
+  const std::uint64_t room = at.room - job.header.bytes();
+  if (first + chunk.bytes <= room) copy_out(table + first, payload, chunk.bytes);
+  if (threadIdx.x == 0 && row + kTableRowBytes <= room) {
     const std::uint64_t sum =
         job.checksums ? checksum_finish(chunk.bytes, sum_of_warps(shared.sums)) : 0;
-    store_word(table + chunk.index * kTableRowBytes, sum << 32 | chunk.flag | chunk.bytes);
+    store_word(table + row, sum << 32 | chunk.flag | chunk.bytes);
   }
 }
 
 // Ends the frame: its size is known then, and what reads the frame comes later in the stream. One
 // thread.
-__device__ inline void end_encode(const EncodeJob& job, std::uint64_t parameter,
-                                  std::uint64_t payloads) {
+__device__ inline void end_encode(const EncodeJob& job, const BlockPlace& at,
+                                  std::uint64_t parameter, std::uint64_t payloads) {
   if (job.declines_integers) {
     __threadfence();
-    if (atomicExch(&state_of(job.workspace)->statuses, 0u) != 0) {
-      return publish(job.outcome, StatusCode::kHoldsIntegers, 0);
+    if (atomicExch(&state_of(at.workspace)->statuses, 0u) != 0) {
+      return publish(at.outcome, StatusCode::kHoldsIntegers, 0);
     }
   }
   frame::HeaderWords header = job.header;
   header.word[frame::kParameterWord] = parameter;
-  end_frame(header, job.layout.table_bytes() + payloads, job.limit, job.frame, job.outcome);
+  end_frame(header, job.layout.table_bytes() + payloads, job.limit, at.to, at.outcome, at.room);
 }
 
 // Counts a chunk of a short frame, whose blocks have one each; who counts the last one ends it,
 // sooner than the running sums would be known. One thread.
-__device__ inline void count_encoded(const EncodeJob& job, std::uint64_t parameter,
-                                     std::uint32_t bytes) {
+__device__ inline void count_encoded(const EncodeJob& job, const BlockPlace& at,
+                                     std::uint64_t parameter, std::uint32_t bytes) {
   constexpr int kCountShift = 40;
-  unsigned long long* const encoded = &state_of(job.workspace)->encoded;
+  unsigned long long* const encoded = &state_of(at.workspace)->encoded;
   const unsigned long long own = 1ull << kCountShift | bytes;
   const unsigned long long all = atomicAdd(encoded, own) + own;
   if (all >> kCountShift != job.layout.chunks) return;
   *encoded = 0;
-  end_encode(job, parameter, all & ((1ull << kCountShift) - 1));
+  end_encode(job, at, parameter, all & ((1ull << kCountShift) - 1));
 }
 
 // Chunks until there are no more.
 template <typename Coder>
-__device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
+__device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::uint64_t parameter,
                               VariableShared<Coder>& shared) {
-  ScanWord* const words = words_of(job.workspace);
+  ScanWord* const words = words_of(at.workspace);
   const std::uint64_t chunks = job.layout.chunks;
-  const Tickets tickets(job.workspace, chunks);
+  const Tickets tickets(at.workspace, chunks);
   std::uint64_t index = tickets.first(shared.next);
   Pending pending{};
   bool is_pending = false;
@@ -108,17 +113,18 @@ __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
   while (index < chunks) {
     std::uint64_t next = 0;
     if (threadIdx.x == 0) next = tickets.next();
-    const Pending made = make_payload<Coder>(job, index, parameter, shared.payload[side], shared);
+    const Pending made =
+        make_payload<Coder>(job, at, index, parameter, shared.payload[side], shared);
     if (threadIdx.x == 0) {
       say(words, index, kAdds, made.bytes);
       shared.next = next;
-      if (tickets.one_each()) count_encoded(job, parameter, made.bytes);
+      if (tickets.one_each()) count_encoded(job, at, parameter, made.bytes);
     }
     if constexpr (kPayloadsHere == 1) {
       __syncthreads();
-      write_chunk<Coder>(job, made, shared.payload[0], shared);
+      write_chunk<Coder>(job, at, made, shared.payload[0], shared);
     } else {
-      if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+      if (is_pending) write_chunk<Coder>(job, at, pending, shared.payload[side ^ 1], shared);
       pending = made;
       is_pending = true;
       side ^= 1;
@@ -126,26 +132,58 @@ __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
     __syncthreads();
     index = shared.next;
   }
-  if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+  if (is_pending) write_chunk<Coder>(job, at, pending, shared.payload[side ^ 1], shared);
+}
+
+// All of a frame, by a layer of the grid; true for all threads of the thread block that ends it.
+template <typename Coder>
+__device__ bool encode_frame(const EncodeJob& job, const BlockPlace& at, bool open) {
+  extern __shared__ __align__(16) std::uint64_t shared_words[];
+  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  const std::uint64_t parameter = open ? state_of(at.workspace)->parameter : job.parameter;
+  if (blockIdx.x != 0) {
+    encode_chunks<Coder>(job, at, parameter, shared);
+  } else if (threadIdx.x < 32) {
+    const std::uint64_t chunks = job.layout.chunks;
+    const std::uint64_t payloads = scan_sizes(words_of(at.workspace), chunks);
+    const bool is_counted = chunks > 0 && Tickets(at.workspace, chunks).one_each();
+    if (threadIdx.x == 0 && !is_counted) end_encode(job, at, parameter, payloads);
+  }
+  return ends_grid(at.workspace, job.layout.chunks);
 }
 
 template <typename Coder>
 __global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
     encode_variable(const __grid_constant__ EncodeJob job, const bool open) {
-  extern __shared__ __align__(16) std::uint64_t shared_words[];
-  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
-  const std::uint64_t parameter = open ? state_of(job.workspace)->parameter : job.parameter;
-  if (blockIdx.x != 0) {
-    encode_chunks<Coder>(job, parameter, shared);
-  } else if (threadIdx.x < 32) {
-    const std::uint64_t chunks = job.layout.chunks;
-    const std::uint64_t payloads = scan_sizes(words_of(job.workspace), chunks);
-    const bool is_counted = chunks > 0 && Tickets(job.workspace, chunks).one_each();
-    if (threadIdx.x == 0 && !is_counted) end_encode(job, parameter, payloads);
-  }
-  if (ends_grid(job.workspace, job.layout.chunks) && job.seal.slot.at != nullptr) {
+  if (encode_frame<Coder>(job, place_of(job), open) && job.seal.slot.at != nullptr) {
     slot::seal(job.seal);
   }
+}
+
+// Seals all slots, one after the other: their values leave by one mailbox.
+__device__ inline void seal_blocks(const EncodeJob& job, const Blocks& blocks) {
+  for (int at = 0; at < blocks.count; ++at) {
+    const Block& block = blocks.at[at];
+    slot::ToSeal step = job.seal;
+    step.slot.at = block.to - slot::kSlotHeaderBytes;
+    step.slot.tag.block = block.number;
+    step.slot.chunk.block = block.number;
+    step.slot.chunk.rank = block.rank;
+    step.slot.outcome = job.outcome + at;
+    step.values = block.from;
+    slot::seal(step);
+    __syncthreads();  // the slot before may still be looked at
+  }
+}
+
+// The last thread block of the last layer to end seals.
+template <typename Coder>
+__global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
+    encode_variable_blocks(const __grid_constant__ EncodeJob job,
+                           const __grid_constant__ Blocks blocks) {
+  if (!encode_frame<Coder>(job, place_of(job, blocks), false)) return;
+  if (job.seal.slot.at == nullptr) return;
+  if (arrives_last(&state_of(job.workspace)->layers, gridDim.y)) seal_blocks(job, blocks);
 }
 
 }  // namespace thinwire::codec::cuda

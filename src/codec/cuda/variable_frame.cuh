@@ -30,6 +30,29 @@
 
 namespace thinwire::codec::cuda {
 
+// Where the block that a thread block works on lies: the job's own, or one of several.
+struct BlockPlace {
+  const std::byte* from;
+  std::byte* to;
+  std::byte* workspace;
+  device::Outcome* outcome;
+  std::uint64_t room;  // of an encode, see Blocks
+};
+
+__device__ inline BlockPlace place_of(const EncodeJob& job) {
+  return {job.source, job.frame, job.workspace, job.outcome, UINT64_MAX};
+}
+__device__ inline BlockPlace place_of(const DecodeJob& job) {
+  return {job.frame, job.destination, job.workspace, job.outcome, UINT64_MAX};
+}
+// Of the layer of the grid.
+template <typename Job>
+__device__ BlockPlace place_of(const Job& job, const Blocks& blocks) {
+  const Block& block = blocks.at[blockIdx.y];
+  return {block.from, block.to, job.workspace + blockIdx.y * blocks.workspace_stride,
+          job.outcome + blockIdx.y, blocks.room};
+}
+
 // The workspace: this, then a ScanWord for each chunk. Kernels leave all of it zeros, but for the
 // parameter.
 struct VariableState {
@@ -38,6 +61,8 @@ struct VariableState {
   std::uint64_t parameter;     // what an open one was resolved to, by a kernel before this one
   unsigned long long ticket;   // the next chunk that nobody has taken
   unsigned long long encoded;  // chunks and their bytes, if each block has one chunk
+  unsigned layers;             // of several blocks, those that are done; the first one's
+  unsigned unused;
 };
 
 // As DeviceCodec has it, for any parameter.

@@ -58,10 +58,38 @@ Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t ch
   return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, threads, shared};
 }
 
+// The kernels' arguments, of which the older drivers take 4 KiB.
+static_assert(sizeof(EncodeJob) + sizeof(Blocks) <= 4000 && sizeof(DecodeJob) <= sizeof(EncodeJob));
+
+// Enqueues the encode of several blocks, a layer of the grid each: thread blocks are dispatched
+// layer after layer, so that those that others wait for are being worked on, as in one.
+template <typename Coder>
+Status launch_variable_blocks(const EncodeJob& job) {
+  static std::atomic<std::uint64_t> allowed;
+  static std::atomic<unsigned> known;
+  auto grid = grid_for<VariableShared<Coder, 2>, VariableShared<Coder, 1>>(
+      encode_variable_blocks<Coder>, Coder::kThreads, job.layout.chunks, allowed, known);
+  if (!grid.ok()) return grid.status();
+  grid->layers = static_cast<unsigned>(job.blocks->count);
+  return launch(encode_variable_blocks<Coder>, *grid, job.stream, job, *job.blocks);
+}
+
+template <typename Coder, typename Sink>
+Status launch_variable_blocks(const DecodeJob& job, const Sink& sink) {
+  static std::atomic<std::uint64_t> allowed;
+  static std::atomic<unsigned> known;
+  auto grid = grid_for<DecodeShared<Coder, 2>, DecodeShared<Coder, 1>>(
+      decode_variable_blocks<Coder, Sink>, Coder::kThreads, job.layout.chunks, allowed, known);
+  if (!grid.ok()) return grid.status();
+  grid->layers = static_cast<unsigned>(job.blocks->count);
+  return launch(decode_variable_blocks<Coder, Sink>, *grid, job.stream, job, *job.blocks, sink);
+}
+
 // Both return after the kernel is enqueued. `open` if the job's parameter is: the state in the
-// workspace then has the resolved one by the time the encode runs.
+// workspace then has the resolved one by the time the encode runs. Several blocks have closed ones.
 template <typename Coder>
 Status launch_variable_encode(const EncodeJob& job, bool open = false) {
+  if (job.blocks != nullptr) return launch_variable_blocks<Coder>(job);
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
   const auto grid = grid_for<VariableShared<Coder, 2>, VariableShared<Coder, 1>>(
@@ -72,6 +100,7 @@ Status launch_variable_encode(const EncodeJob& job, bool open = false) {
 
 template <typename Coder, typename Sink>
 Status launch_variable_decode(const DecodeJob& job, const Sink& sink, bool open = false) {
+  if (job.blocks != nullptr) return launch_variable_blocks<Coder>(job, sink);
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
   const auto grid = grid_for<DecodeShared<Coder, 2>, DecodeShared<Coder, 1>>(

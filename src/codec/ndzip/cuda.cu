@@ -39,6 +39,7 @@ Status decode(const DecodeJob& job) {
 const DeviceCodec kNdzipDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
                                   .encode = encode,
                                   .decode = decode,
-                                  .seals = true};
+                                  .seals = true,
+                                  .takes_blocks = true};
 
 }  // namespace thinwire::codec

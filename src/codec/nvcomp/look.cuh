@@ -109,7 +109,7 @@ __device__ inline StatusCode check_frame(const DecodeJob& job, std::uint64_t* sc
   if (job.length < job.header.bytes() + job.layout.table_bytes()) return StatusCode::kDamaged;
   const std::uint64_t payloads =
       bytes_before(job.frame + job.header.bytes(), job.layout.chunks, scratch);
-  return threadIdx.x == 0 ? cuda::frame_status(job, false, payloads) : StatusCode::kOk;
+  return threadIdx.x == 0 ? cuda::frame_status(job, job.frame, false, payloads) : StatusCode::kOk;
 }
 
 // Each thread block has a run of chunks, so that it sums up the table once; the last looks at the

@@ -57,7 +57,10 @@ Status decode(const DecodeJob& job) {
 
 }  // namespace
 
-const DeviceCodec kSzpDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode, .seals = true};
+const DeviceCodec kSzpDevice = {.workspace_bytes = workspace_bytes,
+                                .encode = encode,
+                                .decode = decode,
+                                .seals = true,
+                                .takes_blocks = true};
 
 }  // namespace thinwire::codec

@@ -65,15 +65,29 @@ struct SlotCall {
 struct Partition {
   std::uint64_t total = 0;
   std::uint64_t step = 0;
+  // If it is given, the blocks of ranks of one local number follow each other, in the order of
+  // their nodes; else blocks lie in the order of ranks.
+  const SlotNodes* by_local = nullptr;
 
   std::uint64_t first(int rank) const {
-    const auto before = static_cast<std::uint64_t>(rank);
-    return step != 0 && before > total / step ? total : before * step;
+    return by_local == nullptr ? at(rank) : at_local(by_local->local(rank), by_local->of(rank));
   }
   std::uint64_t count(int rank) const {
     const std::uint64_t left = total - first(rank);
     return left < step ? left : step;
   }
+  // With `by_local`: the values of all blocks of a local number.
+  std::uint64_t first_of_local(int local) const { return at_local(local, 0); }
+  std::uint64_t count_of_local(int local) const {
+    return at_local(local + 1, 0) - at_local(local, 0);
+  }
+
+ private:
+  std::uint64_t at(int place) const {
+    const auto before = static_cast<std::uint64_t>(place);
+    return step != 0 && before > total / step ? total : before * step;
+  }
+  std::uint64_t at_local(int local, int node) const { return at(local * by_local->count() + node); }
 };
 
 // kDirect or kGather of an Allreduce or a Reduce.

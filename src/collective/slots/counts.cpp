@@ -5,6 +5,7 @@
 
 #include "codec/codec.h"
 #include "codec/job.h"
+#include "collective/slots/groups.h"
 #include "collective/slots/plan.h"
 #include "collective/slots/work.h"
 
@@ -13,23 +14,32 @@ namespace {
 
 std::uint64_t in_batches(std::uint64_t steps) { return (steps + kMostSteps - 1) / kMostSteps; }
 
+template <typename Takes>
+std::uint64_t in_groups(const std::vector<SlotTask>& tasks, int most, Takes&& takes) {
+  std::uint64_t groups = 0;
+  (void)for_each_group(tasks, most, takes, [&](TaskGroup) {
+    ++groups;
+    return Status();
+  });
+  return groups;
+}
+
 // Encodes, and what seals their slots; an encode may seal its own.
-std::uint64_t encodes(const SlotExchange& exchange, bool seals) {
-  std::uint64_t coded = 0, again = 0;
+std::uint64_t encodes(const SlotExchange& exchange, int at_once, bool seals) {
+  std::uint64_t sealed = 0;
   for (const SlotTask& task : exchange.out) {
-    if (task.is_raw) continue;
-    ++(task.again ? again : coded);
+    if (!task.is_raw && (task.again || !seals)) ++sealed;
   }
-  return coded + in_batches(seals ? again : coded + again);
+  return in_groups(exchange.out, at_once, is_encoded) + in_batches(sealed);
 }
 
 // Decodes and sums after an exchange, of which the last finishes slots; else that is a step of its
 // own.
-std::uint64_t opens(const SlotExchange& exchange, std::uint64_t sums) {
-  const auto came =
-      static_cast<std::uint64_t>(std::ranges::count(exchange.in, false, &SlotTask::is_raw));
+std::uint64_t opens(const SlotExchange& exchange, int at_once, std::uint64_t sums) {
+  const auto is_opened = [](const SlotTask& task) { return !task.is_raw; };
+  const auto came = static_cast<std::uint64_t>(std::ranges::count_if(exchange.in, is_opened));
   const std::uint64_t finishes = sums > 0 && came > 0 ? in_batches(came) - 1 : in_batches(came);
-  return came + finishes + sums;
+  return in_groups(exchange.in, at_once, is_opened) + finishes + sums;
 }
 
 }  // namespace
@@ -45,8 +55,8 @@ std::uint64_t SlotPlan::launches() const {
     const int came = stage - before - 1;
     const auto sums = static_cast<std::uint64_t>(std::ranges::count(sums_, came, &SlotSum::after));
     std::uint64_t of_stage = 0;
-    if (came >= 0 || sums > 0) of_stage = opens(came < 0 ? SlotExchange{} : exchange(came), sums);
-    if (stage < last) of_stage += encodes(exchange(came + 1), seals);
+    if (came >= 0 || sums > 0) of_stage = opens(came < 0 ? SlotExchange{} : exchange(came), blocks_at_once_, sums);
+    if (stage < last) of_stage += encodes(exchange(came + 1), blocks_at_once_, seals);
     // A report is a step of its own where nothing else is the last one.
     if (stage == last && (of_stage == 0 || differs)) ++of_stage;
     steps += of_stage;

@@ -49,6 +49,25 @@ Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByt
                                  lent(outcome, given, sealed));
 }
 
+Status DeviceSlots::encode_blocks(std::span<const SealStep> all, const Shape& shape,
+                                  std::span<const device::Outcome> before) {
+  codec::Blocks blocks;
+  blocks.workspace_stride = workspace_stride_;
+  const SealStep& first = all.front();
+  blocks.room = first.place.slot.size() - kSlotHeaderBytes;
+  for (const SealStep& each : all) {
+    blocks.at[blocks.count++] = {each.values, each.place.slot.data() + kSlotHeaderBytes,
+                                 each.place.tag.block, each.place.rank};
+  }
+  const ToSeal sealed = to_seal(first, before);
+  message::Lent memory = lent(first.place.outcome, nullptr, &sealed);
+  memory.blocks = &blocks;
+  // What a frame may have is not what may be written: that is `room`.
+  const MutableByteView frame(blocks.at[0].to, UINT64_MAX);
+  return message::enqueue_encode(coder(), settings_->array(shape), first.values, frame, options(),
+                                 memory);
+}
+
 Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::Outcome> before) {
   return enqueue_seal(all, before, stream_);
 }
@@ -59,6 +78,20 @@ Status DeviceSlots::open(const SlotPlace& place, const Shape& shape, std::byte* 
   const codec::Chunk array = settings_->array(shape);
   return message::enqueue_decode(coder(), array, place.slot.subspan(kSlotHeaderBytes),
                                  {to, array.raw_bytes()}, {}, options(), lent(place.outcome));
+}
+
+Status DeviceSlots::open_blocks(std::span<const FinishStep> all) {
+  codec::Blocks blocks;
+  blocks.workspace_stride = workspace_stride_;
+  const FinishStep& first = all.front();
+  for (const FinishStep& each : all) {
+    blocks.at[blocks.count++] = {.from = each.place.slot.data() + kSlotHeaderBytes, .to = each.to};
+  }
+  message::Lent memory = lent(first.place.outcome);
+  memory.blocks = &blocks;
+  const codec::Chunk array = settings_->array(*first.shape);
+  return message::enqueue_decode(coder(), array, first.place.slot.subspan(kSlotHeaderBytes),
+                                 {first.to, array.raw_bytes()}, {}, options(), memory);
 }
 
 Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
@@ -119,7 +152,7 @@ Status enqueue_stage(const SlotRun& run, int stage, std::unique_ptr<device::Orde
   if (!device.ok()) return device.status();
   const auto current = device::ContextGuard::enter(*device);
   if (!current.ok()) return current.status();
-  DeviceSlots work(run.plan->settings(), run.stream);
+  DeviceSlots work(*run.plan, run.stream);
   if (!run.plan->difference().exists) return do_stage(run, stage, work);
   if (order == nullptr) order = std::make_unique<device::Order>();
   Status status = stage == 0 ? order->begin(run.stream) : Status();

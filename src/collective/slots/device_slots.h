@@ -14,9 +14,9 @@ namespace thinwire::collective {
 // The stream's device is the thread's current one.
 class DeviceSlots : public SlotWork {
  public:
-  // `settings` must outlive it; its spec names a codec.
-  DeviceSlots(const EngineSettings& settings, device::StreamHandle stream)
-      : settings_(&settings), stream_(stream) {}
+  // The plan must outlive it.
+  DeviceSlots(const SlotPlan& plan, device::StreamHandle stream)
+      : settings_(&plan.settings()), workspace_stride_(plan.workspace_stride()), stream_(stream) {}
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                std::uint64_t cleared) override;
@@ -28,8 +28,11 @@ class DeviceSlots : public SlotWork {
   Status restore(const RestoreStep& step) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                 device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
+  Status encode_blocks(std::span<const SealStep> blocks, const Shape& shape,
+                       std::span<const device::Outcome> before) override;
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
+  Status open_blocks(std::span<const FinishStep> blocks) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
   Status clear(std::byte* at, std::uint64_t bytes) override;
@@ -50,6 +53,7 @@ class DeviceSlots : public SlotWork {
   }
 
   const EngineSettings* settings_;
+  std::uint64_t workspace_stride_;
   device::StreamHandle stream_;
   MutableByteView workspace_;
   unsigned* arrived_ = nullptr;  // the word after the outcomes

@@ -44,6 +44,20 @@ Status HostSlots::encode(const std::byte* from, const Shape& shape, MutableByteV
   return {};
 }
 
+// Each after the one before, whose frame may reach into its slot.
+Status HostSlots::encode_blocks(std::span<const SealStep> blocks, const Shape& shape,
+                                std::span<const Outcome> before) {
+  const message::Coder coder{settings_->spec.codec, settings_->spec.parameter};
+  const auto most = message::bound(coder, settings_->array(shape));
+  if (!most.ok()) return most.status();
+  for (const SealStep& each : blocks) {
+    const MutableByteView frame(each.place.slot.data() + kSlotHeaderBytes, *most);
+    const Status status = encode(each.values, shape, frame, each.place.outcome, nullptr, nullptr);
+    if (!status.ok()) return status;
+  }
+  return seal(blocks, before);
+}
+
 void HostSlots::seal(const SealStep& step, std::span<const Outcome> before) {
   const SlotPlace& place = step.place;
   SlotKind kind = step.as_is ? SlotKind::kSpilled : kind_after(*place.outcome, place.slot.size());
@@ -119,6 +133,13 @@ Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to
   }
   const ByteView frame(place.slot.data() + kSlotHeaderBytes, frame_bytes_of(header));
   *place.outcome = decode(frame, shape, to);
+  return {};
+}
+
+Status HostSlots::open_blocks(std::span<const FinishStep> blocks) {
+  for (const FinishStep& each : blocks) {
+    if (Status status = open(each.place, *each.shape, each.to); !status.ok()) return status;
+  }
   return {};
 }
 

@@ -23,8 +23,11 @@ class HostSlots : public SlotWork {
   Status restore(const RestoreStep& step) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                 device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
+  Status encode_blocks(std::span<const SealStep> blocks, const Shape& shape,
+                       std::span<const device::Outcome> before) override;
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
+  Status open_blocks(std::span<const FinishStep> blocks) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
   Status clear(std::byte* at, std::uint64_t bytes) override;

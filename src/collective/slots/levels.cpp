@@ -45,7 +45,11 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
     add_own(number, task(between.coded, rank(), count, rank(), own), source, false);
   }
   if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
-  share_inside(exchange(number + 1), blocks, own);
+  if (blocks.by_local != nullptr) {
+    share_results(exchange(number + 1), blocks);
+  } else {
+    share_inside(exchange(number + 1), blocks, own);
+  }
 }
 
 void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Values own) {
@@ -66,6 +70,24 @@ void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Va
   }
 }
 
+// One message to each rank of the node: the results of all blocks of this local number, which lie
+// together.
+void SlotPlanner::share_results(SlotExchange& inside, const Partition& blocks) {
+  inside.kind = Kind::kMessages;
+  inside.inside = true;
+  const auto part_of = [&](int mate, int whose) {
+    const int local = nodes_->local(whose);
+    return raw_task(mate, blocks.count_of_local(local),
+                    {Area::kReceive, bytes_of(blocks.first_of_local(local))});
+  };
+  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+    if (mate == rank()) continue;
+    const SlotTask goes = part_of(mate, rank()), comes = part_of(mate, mate);
+    if (goes.raw_bytes > 0) inside.out.push_back(goes);
+    if (comes.raw_bytes > 0) inside.in.push_back(comes);
+  }
+}
+
 // The scale of sums inside a node. A node's sum of an average is the mean of its ranks' values: it
 // has their range, so it does not overflow if it is rounded to the type, and a codec's bound of
 // it counts 1 / nodes in the result.
@@ -77,9 +99,50 @@ double SlotPlanner::scale_inside() const {
 // Two exchanges: each rank of a node adds the node's values of the blocks that belong to its peers,
 // its own among them; then each peer gets the nodes' sums of its block.
 void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
+  if (blocks.by_local != nullptr) {
+    add_parts_inside(blocks);
+    add_between(blocks, bytes_of(blocks.step));
+    return;
+  }
   const std::uint64_t stride = aligned(bytes_of(blocks.count(0)));
   add_inside(blocks, stride);
   add_between(blocks, stride);
+}
+
+// One message to each rank of the node, and one sum: blocks of one local number lie together.
+void SlotPlanner::add_parts_inside(const Partition& blocks) {
+  SlotExchange& inside = exchange(0);
+  inside.kind = Kind::kMessages;
+  inside.inside = true;
+  const int own = nodes_->local(rank());
+  const std::uint64_t count = blocks.count_of_local(own);
+  const std::uint64_t stride =
+      aligned(bytes_of(blocks.step) * static_cast<std::uint64_t>(nodes_->count()));
+  std::uint64_t came = 0;
+  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+    if (mate == rank()) continue;
+    const int local = nodes_->local(mate);
+    const std::uint64_t its = blocks.count_of_local(local);
+    if (its > 0) {
+      inside.out.push_back(
+          raw_task(mate, its, {Area::kSend, bytes_of(blocks.first_of_local(local))}));
+    }
+    if (count > 0) inside.in.push_back(raw_task(mate, count, {Area::kLent, stride * came}));
+    ++came;
+  }
+  scratch_bytes_[0] = stride * came;
+  const Values sums = keep(stride);
+  if (count == 0) return;
+  plan_.sums_.push_back({.behind = 0,
+                         .arrays = nodes_->locals(),
+                         .place = own,
+                         .scale = scale_inside(),
+                         .count = count,
+                         .stride = stride,
+                         .others = {Area::kLent, 0},
+                         .own = {Area::kSend, bytes_of(blocks.first_of_local(own))},
+                         .to = sums,
+                         .own_apart = true});
 }
 
 void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {

@@ -166,6 +166,21 @@ void SlotPlanner::place_difference() {
   plan_.end_ = difference.found + aligned((difference.key.blocks + 1) * sizeof(std::uint64_t));
 }
 
+// The most blocks that an exchange codes each way, or as many as the codec's GPU side takes.
+int SlotPlanner::most_at_once() const {
+  const codec::Codec& coder = *plan_.settings_.spec.codec;
+  const bool takes_blocks = coder.device != nullptr && coder.device->takes_blocks &&
+                            !coder.open(plan_.settings_.spec.parameter);
+  if (!takes_blocks || plan_.is_sample() || call_.as_is) return 1;
+  const auto coded = [](const SlotTask& task) { return !task.is_raw && !task.again; };
+  std::ptrdiff_t most = 1;
+  for (const SlotExchange& each : plan_.exchanges_) {
+    most = std::max({most, std::ranges::count_if(each.out, coded),
+                     std::ranges::count_if(each.in, coded)});
+  }
+  return static_cast<int>(std::min<std::ptrdiff_t>(most, codec::Blocks::kMost));
+}
+
 Status SlotPlanner::measure() {
   std::uint64_t end = 0;
   for (int number = 0; number < kMostExchanges; ++number) {
@@ -189,7 +204,10 @@ Status SlotPlanner::measure() {
   end += stays_bytes_;
   number_outcomes();
   plan_.workspace_ = end;
-  plan_.outcomes_at_ = end + aligned(workspace_bytes_);
+  plan_.blocks_at_once_ = most_at_once();
+  plan_.workspace_stride_ = aligned(workspace_bytes_);
+  const auto at_once = static_cast<std::uint64_t>(plan_.blocks_at_once_);
+  plan_.outcomes_at_ = end + plan_.workspace_stride_ * at_once;
   plan_.end_ = plan_.outcomes_at_ + aligned((plan_.outcomes_ + 1) * sizeof(device::Outcome));
   const codec::DeviceCodec* const coder = plan_.settings_.spec.codec->device;
   if (coder == nullptr || coder->leaves_zeros) plan_.kept_bytes_ = plan_.end_ - plan_.workspace_;

@@ -127,6 +127,9 @@ class SlotPlan {
   std::uint64_t device_bytes() const { return end_; }
   std::uint64_t workspace_at() const { return workspace_; }
   std::uint64_t workspace_bytes() const { return outcomes_at_ - workspace_; }
+  // How many blocks are coded in one step, each with a part of the workspace; 1: each by itself.
+  int blocks_at_once() const { return blocks_at_once_; }
+  std::uint64_t workspace_stride() const { return workspace_stride_; }
   // Bytes of the workspace, the outcomes and a word more, if these may lie apart from all else, in
   // memory that runs find and leave as zeros; 0 if the codec leaves other bytes.
   std::uint64_t kept_bytes() const { return kept_bytes_; }
@@ -164,6 +167,8 @@ class SlotPlan {
   SlotBound bound_;
   SlotDifference difference_;
   std::uint32_t outcomes_ = 0;
+  int blocks_at_once_ = 1;
+  std::uint64_t workspace_stride_ = 0;
   std::uint64_t workspace_ = 0, outcomes_at_ = 0, kept_bytes_ = 0, end_ = 0;
 };
 

@@ -38,7 +38,7 @@ class SlotPlanner {
   void reduce_gathered();
   void allreduce_gathered();
   void add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart);
-  void sum_in_blocks(const Partition& blocks);
+  void sum_in_blocks(Partition blocks);
   void gather_results(const Partition& blocks);
   void gather_results_at_root(int number, const Partition& blocks);
 
@@ -47,9 +47,11 @@ class SlotPlanner {
   std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
   void gather_in_levels(int number, const Partition& blocks, Values own, Values shown);
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
+  void share_results(SlotExchange& inside, const Partition& blocks);
   double scale_inside() const;
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
+  void add_parts_inside(const Partition& blocks);
   void add_between(const Partition& blocks, std::uint64_t stride);
 
   // A rank's block in arrays with a block of call_.count for each rank.
@@ -79,6 +81,7 @@ class SlotPlanner {
   void place_bound();
   void place_difference();
   void number_outcomes();
+  int most_at_once() const;
 
   SlotPlan& plan_;
   SlotCall& call_;

@@ -131,9 +131,10 @@ void SlotPlanner::gather_results_at_root(int number, const Partition& blocks) {
   }
 }
 
-void SlotPlanner::sum_in_blocks(const Partition& blocks) {
+void SlotPlanner::sum_in_blocks(Partition blocks) {
   const bool to_root = call_.operation == SlotOperation::kReduce;
   if (has_levels()) {
+    blocks.by_local = nodes_;
     reduce_scatter_in_levels(blocks);
     to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_, result_);
   } else {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "collective/slots/groups.h"
 #include "collective/slots/run.h"
 
 namespace thinwire::collective {
@@ -96,20 +97,11 @@ class Stage {
   Status encode_all(int number, bool seals) {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
-    for (const SlotTask& task : exchange.out) {
-      if (task.is_raw) {
-        if (!is_staged(run_, task)) continue;
-        Status status =
-            work_.copy(target_of(run_, task.stage), values_of(run_, task.values), task.raw_bytes);
-        if (!status.ok()) return status;
-      }
-      if (task.is_raw || task.again) continue;
-      std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
-      const ToSeal sealed = to_seal(seal_step(exchange, task), lost_before(number));
-      Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
-                                   outcomes_ + task.outcome, bound_, at_once ? &sealed : nullptr);
-      if (!status.ok()) return status;
-    }
+    if (Status status = copy_staged(exchange); !status.ok()) return status;
+    const Status status = for_each_group(
+        exchange.out, plan_.blocks_at_once(), is_encoded,
+        [&](TaskGroup group) { return encode_group(number, group, at_once); });
+    if (!status.ok()) return status;
     return seals ? seal_all(number, at_once) : Status();
   }
 
@@ -118,23 +110,20 @@ class Stage {
   Status open_all(int number, const RunEnd* end) {
     static const SlotExchange kNothing;
     const SlotExchange& exchange = number < 0 ? kNothing : plan_.exchange(number);
-    for (const SlotTask& task : exchange.in) {
-      if (task.is_raw || is_there(task)) continue;
-      std::byte* const to = target_of(run_, task.values);
-      Status status = work_.open(place_of(exchange, task), task.shape, to);
-      if (!status.ok()) return status;
-    }
+    const auto is_opened = [&](const SlotTask& task) { return !task.is_raw && !is_there(task); };
+    const Status opened =
+        for_each_group(exchange.in, plan_.blocks_at_once(), is_opened,
+                       [&](TaskGroup group) { return open_group(exchange, group); });
+    if (!opened.ok()) return opened;
     std::array<FinishStep, kMostSteps> steps;
     std::size_t count = 0;
     for (const SlotTask& task : exchange.in) {
-      if (task.is_raw || is_there(task)) continue;
+      if (!is_opened(task)) continue;
       if (count == kMostSteps) {
         if (Status status = work_.finish(steps, nullptr); !status.ok()) return status;
         count = 0;
       }
-      steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
-                        task.own ? values_of(run_, task.source) : nullptr,
-                        plan_.difference().exists ? found() + referring_block(task) : nullptr};
+      steps[count++] = finish_step(exchange, task);
     }
     const SlotSum* next = nullptr;
     for (const SlotSum& sum : plan_.sums()) {
@@ -169,6 +158,48 @@ class Stage {
  private:
   SealStep seal_step(const SlotExchange& exchange, const SlotTask& task) const {
     return {place_of(exchange, task), values_of(run_, task.values), plan_.call().as_is};
+  }
+
+  FinishStep finish_step(const SlotExchange& exchange, const SlotTask& task) const {
+    return {place_of(exchange, task), &task.shape, target_of(run_, task.values),
+            task.own ? values_of(run_, task.source) : nullptr,
+            plan_.difference().exists ? found() + referring_block(task) : nullptr};
+  }
+
+  Status copy_staged(const SlotExchange& exchange) {
+    for (const SlotTask& task : exchange.out) {
+      if (!task.is_raw || !is_staged(run_, task)) continue;
+      const Status status =
+          work_.copy(target_of(run_, task.stage), values_of(run_, task.values), task.raw_bytes);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status encode_group(int number, TaskGroup group, bool at_once) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    const SlotTask& first = *group.front();
+    if (group.size() > 1) {
+      std::array<SealStep, codec::Blocks::kMost> steps;
+      std::ranges::transform(group, steps.begin(),
+                             [&](const SlotTask* task) { return seal_step(exchange, *task); });
+      return work_.encode_blocks({steps.data(), group.size()}, first.shape, lost_before(number));
+    }
+    std::byte* const frame = run_.lent + first.slot + kSlotHeaderBytes;
+    const ToSeal sealed = to_seal(seal_step(exchange, first), lost_before(number));
+    return work_.encode(values_of(run_, first.values), first.shape, {frame, first.room},
+                        outcomes_ + first.outcome, bound_, at_once ? &sealed : nullptr);
+  }
+
+  Status open_group(const SlotExchange& exchange, TaskGroup group) {
+    const SlotTask& first = *group.front();
+    if (group.size() == 1) {
+      return work_.open(place_of(exchange, first), first.shape, target_of(run_, first.values));
+    }
+    std::array<FinishStep, codec::Blocks::kMost> steps;
+    std::ranges::transform(group, steps.begin(),
+                           [&](const SlotTask* task) { return finish_step(exchange, *task); });
+    return work_.open_blocks({steps.data(), group.size()});
   }
 
   // Outcomes of which none may be an error: else what is sent next is lost.

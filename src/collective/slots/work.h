@@ -156,6 +156,11 @@ class SlotWork {
                         device::Outcome* outcome, const BoundRecord* bound,
                         const ToSeal* sealed) = 0;
 
+  // The same of several blocks of one shape, whose outcomes follow each other, at most
+  // SlotPlan::blocks_at_once(); seals their slots.
+  virtual Status encode_blocks(std::span<const SealStep> blocks, const Shape& shape,
+                               std::span<const device::Outcome> before) = 0;
+
   // Comes after the encodes that the outcomes are of: writes the headers, and brings values out by
   // the mailbox if a frame does not fit. Where one of `before` is an error, the values are those
   // that were lost.
@@ -165,7 +170,9 @@ class SlotWork {
   // each: takes what was spilled from the mailbox, or from `own`, if this rank has the values
   // itself; makes the values NaN if there are none, and the reference kUnsoundReference. The
   // outcome's bytes are those that came spilled. Then reports, if `end` is given.
+  // open_blocks(): several of one shape, as encode_blocks() has them.
   virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
+  virtual Status open_blocks(std::span<const FinishStep> blocks) = 0;
   virtual Status finish(std::span<const FinishStep> steps, const RunEnd* end) = 0;
 
   // finish(slots, nullptr), if there are any, the sum, and report(*end), if `end` is given.
