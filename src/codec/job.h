@@ -36,8 +36,8 @@ struct EncodeJob {
   // The slot that the frame lies in, if any, which a codec that `seals` seals.
   slot::ToSeal seal{};
 
-  // Of a codec that takes blocks: the host's, to be coded in the place of `source` and `frame`.
-  // Their slots are as `seal` says, but for the block's number and rank.
+  // Blocks, in the host's memory, that are coded in the place of `source` and `frame`, by a codec
+  // that takes them. Their slots are as `seal` says, but for the block's number and rank.
   const Blocks* blocks = nullptr;
 };
 

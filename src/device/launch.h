@@ -25,10 +25,10 @@ template <typename... Parameters>
 Status launch(const char* what, void (*kernel)(Parameters...), const Grid& grid,
               cudaStream_t stream, std::type_identity_t<Parameters>... arguments) {
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
-  return device_status(
-      what, cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
-                             dim3(static_cast<unsigned>(grid.blocks), grid.layers), dim3(grid.threads), pointers,
-                             grid.shared_bytes, stream));
+  return device_status(what,
+                       cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
+                                        dim3(static_cast<unsigned>(grid.blocks), grid.layers),
+                                        dim3(grid.threads), pointers, grid.shared_bytes, stream));
 }
 
 // Most shared memory of a thread block, dynamic and static together, on the least GPU that the

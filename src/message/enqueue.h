@@ -11,9 +11,9 @@ namespace thinwire::message {
 struct Lent {
   std::byte* workspace;  // zeros before its first use
   std::uint64_t workspace_bytes;
-  device::Outcome* outcome;              // 0
-  const std::uint64_t* given = nullptr;  // of an encode, see codec::EncodeJob
-  const slot::ToSeal* seal = nullptr;    // of an encode by a codec that seals, likewise
+  device::Outcome* outcome;               // 0
+  const std::uint64_t* given = nullptr;   // of an encode, see codec::EncodeJob
+  const slot::ToSeal* seal = nullptr;     // of an encode by a codec that seals, likewise
   const codec::Blocks* blocks = nullptr;  // of a codec that takes them, in the place of both sides
   bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };

@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "codec/job.h"
+#include "codec/registry.h"
+#include "collective/slots/groups.h"
 #include "collective/slots/host_slots.h"
+#include "collective/slots/prepare.h"
 #include "collective/slots/run.h"
 
 namespace thinwire::counts {
@@ -197,6 +200,47 @@ TEST(Counts, OfReferencesToo) {
   }
 }
 
+// Whether a plan codes a block by itself, and several in one step.
+struct Steps {
+  bool one = false, several = false;
+  void note(TaskGroup group) { (group.size() == 1 ? one : several) = true; }
+};
+
+void note_groups(const SlotPlan& plan, std::uint64_t bytes, Steps& out, Steps& in) {
+  const auto both = [&](const std::vector<SlotTask>& tasks, Steps& steps) {
+    (void)for_each_group(tasks, plan.blocks_at_once(), is_encoded, [&](TaskGroup group) {
+      if (group.front()->raw_bytes == bytes) steps.note(group);
+      return Status();
+    });
+  };
+  for (int number = 0; number < kMostExchanges; ++number) {
+    both(plan.exchange(number).out, out);
+    both(plan.exchange(number).in, in);
+  }
+}
+
+// A kernel that a call would load could make it wait for ever.
+TEST(Counts, OfWhatIsLoadedHaveEveryKernel) {
+  for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32},
+                                    {"lorenzo", Dtype::kBf16},
+                                    {"szp:abs=1e-3", Dtype::kF64},
+                                    {"expack", Dtype::kE4m3}}) {
+    const codec::Spec spec = *codec::parse_spec(text);
+    for (const std::uint64_t values : {2048, 294'912}) {
+      Steps out, in;
+      for (const SlotCall& call : calls_to_load(spec, dtype)) {
+        const auto plan = SlotPlan::make(call, host_needs);
+        ASSERT_TRUE(plan.ok()) << plan.status().message();
+        note_groups(**plan, dtype_size(dtype) * values, out, in);
+      }
+      EXPECT_TRUE(out.one && in.one) << text << ", " << values;
+      const bool together = spec.codec->device != nullptr && spec.codec->device->takes_blocks;
+      EXPECT_EQ(out.several, together) << text << ", " << values;
+      EXPECT_EQ(in.several, together) << text << ", " << values;
+    }
+  }
+}
+
 std::string read(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -204,6 +248,7 @@ std::string read(const std::string& path) {
 
 // The table of docs/reference/nccl.md, of a rank.
 TEST(Counts, OfJobsAreThoseOfThePage) {
+  if (codec::find_codec("lorenzo")->device == nullptr) GTEST_SKIP() << "no GPU side in this build";
   const std::string page = read(THINWIRE_SOURCE_DIR "/docs/reference/nccl.md");
   for (const Layout& layout : {even(2, 2), even(8, 8), even(64, 8), uneven()}) {
     std::string row = "| " + layout.name + " |";

@@ -140,7 +140,8 @@ class Expected {
       return std::count(case_.nodes.begin(), case_.nodes.begin() + rank, case_.nodes[index(rank)]);
     };
     std::ranges::stable_sort(all, [&](int one, int other) {
-      return std::pair(local(one), first_of_node(one)) < std::pair(local(other), first_of_node(other));
+      return std::pair(local(one), first_of_node(one)) <
+             std::pair(local(other), first_of_node(other));
     });
     return all;
   }

@@ -219,7 +219,8 @@ __global__ void __launch_bounds__(Coder::kThreads, resident(Coder::kThreads, Cod
   std::byte* const scratch = reinterpret_cast<std::byte*>(shared_words) + padded_tile_bytes(tiles);
   const std::byte* const payloads = job.frame + job.header.bytes() + job.layout.table_bytes();
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    const auto status = static_cast<unsigned>(frame_status(job, job.frame, false, tiles.payload_bytes()));
+    const auto status =
+        static_cast<unsigned>(frame_status(job, job.frame, false, tiles.payload_bytes()));
     if (status != 0) atomicOr(&grid_of(job.workspace)->problems, status << kHeaderStatusShift);
   }
   const Tile tile = tiles.at(blockIdx.x);

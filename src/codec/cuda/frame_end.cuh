@@ -53,8 +53,8 @@ __device__ inline void write_header(const frame::HeaderWords& header, std::uint6
 }
 
 // Ends an encode, by one thread that knows the body's size: a frame below the limit gets its
-// header, if it has room, a longer one is declined. The outcome is published before the header is written: the host
-// waits for the size, while readers of the frame are enqueued after this kernel.
+// header, if it has room, a longer one is declined. The outcome is published before the header is
+// written: the host waits for the size, while readers of the frame are enqueued after this kernel.
 __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t body_bytes,
                                  std::uint64_t limit, std::byte* frame, device::Outcome* outcome,
                                  std::uint64_t room = UINT64_MAX) {

@@ -181,8 +181,8 @@ __device__ inline StatusCode most_telling(unsigned statuses) {
   return StatusCode::kOk;
 }
 
-// All of a frame, by a layer of the grid. Under an open parameter the frame's own counts, unchecked:
-// a coder of such must be safe under any.
+// All of a frame, by a layer of the grid. Under an open parameter the frame's own counts,
+// unchecked: a coder of such must be safe under any.
 template <typename Coder, typename Sink>
 __device__ void decode_frame(const DecodeJob& job, const BlockPlace& at, bool open,
                              const Sink& sink) {

@@ -30,7 +30,7 @@
 
 namespace thinwire::codec::cuda {
 
-// Where the block that a thread block works on lies: the job's own, or one of several.
+// The memory of the block that a thread block works on: the job's own, or one of several.
 struct BlockPlace {
   const std::byte* from;
   std::byte* to;
@@ -45,7 +45,7 @@ __device__ inline BlockPlace place_of(const EncodeJob& job) {
 __device__ inline BlockPlace place_of(const DecodeJob& job) {
   return {job.frame, job.destination, job.workspace, job.outcome, UINT64_MAX};
 }
-// Of the layer of the grid.
+// The place of the block that a layer of the grid codes.
 template <typename Job>
 __device__ BlockPlace place_of(const Job& job, const Blocks& blocks) {
   const Block& block = blocks.at[blockIdx.y];

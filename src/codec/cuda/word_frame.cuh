@@ -183,7 +183,8 @@ __global__ void __launch_bounds__(Decoder::kThreads,
   __shared__ std::uint64_t sums[Decoder::kThreads / 32];
   if (blockIdx.x == 0) {
     if (threadIdx.x != 0) return;
-    const auto status = static_cast<unsigned>(frame_status(job, job.frame, false, chunks.payload_bytes()));
+    const auto status =
+        static_cast<unsigned>(frame_status(job, job.frame, false, chunks.payload_bytes()));
     end_decoded_words(job, status << kHeaderStatusShift);
     return;
   }

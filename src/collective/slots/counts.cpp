@@ -55,7 +55,8 @@ std::uint64_t SlotPlan::launches() const {
     const int came = stage - before - 1;
     const auto sums = static_cast<std::uint64_t>(std::ranges::count(sums_, came, &SlotSum::after));
     std::uint64_t of_stage = 0;
-    if (came >= 0 || sums > 0) of_stage = opens(came < 0 ? SlotExchange{} : exchange(came), blocks_at_once_, sums);
+    if (came >= 0 || sums > 0)
+      of_stage = opens(came < 0 ? SlotExchange{} : exchange(came), blocks_at_once_, sums);
     if (stage < last) of_stage += encodes(exchange(came + 1), blocks_at_once_, seals);
     // A report is a step of its own where nothing else is the last one.
     if (stage == last && (of_stage == 0 || differs)) ++of_stage;

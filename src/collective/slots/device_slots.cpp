@@ -62,7 +62,7 @@ Status DeviceSlots::encode_blocks(std::span<const SealStep> all, const Shape& sh
   const ToSeal sealed = to_seal(first, before);
   message::Lent memory = lent(first.place.outcome, nullptr, &sealed);
   memory.blocks = &blocks;
-  // What a frame may have is not what may be written: that is `room`.
+  // A frame may have any size here: `room` says how much of it may be written.
   const MutableByteView frame(blocks.at[0].to, UINT64_MAX);
   return message::enqueue_encode(coder(), settings_->array(shape), first.values, frame, options(),
                                  memory);

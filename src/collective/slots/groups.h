@@ -1,5 +1,5 @@
-// Blocks of an exchange that are coded in one step: those that follow each other, have one shape and
-// outcomes one after the other.
+// Blocks of an exchange that are coded in one step: those that follow each other, have one shape
+// and outcomes one after the other.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ Status for_each_group(const std::vector<SlotTask>& tasks, int most, Takes&& take
   std::size_t count = 0;
   for (const SlotTask& task : tasks) {
     if (!takes(task)) continue;
-    if (count > 0 && (count == static_cast<std::size_t>(most) ||
-                      !go_together(*group[count - 1], task))) {
+    if (count > 0 &&
+        (count == static_cast<std::size_t>(most) || !go_together(*group[count - 1], task))) {
       if (Status status = act(TaskGroup(group.data(), count)); !status.ok()) return status;
       count = 0;
     }

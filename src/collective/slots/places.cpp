@@ -175,8 +175,8 @@ int SlotPlanner::most_at_once() const {
   const auto coded = [](const SlotTask& task) { return !task.is_raw && !task.again; };
   std::ptrdiff_t most = 1;
   for (const SlotExchange& each : plan_.exchanges_) {
-    most = std::max({most, std::ranges::count_if(each.out, coded),
-                     std::ranges::count_if(each.in, coded)});
+    most = std::max(
+        {most, std::ranges::count_if(each.out, coded), std::ranges::count_if(each.in, coded)});
   }
   return static_cast<int>(std::min<std::ptrdiff_t>(most, codec::Blocks::kMost));
 }

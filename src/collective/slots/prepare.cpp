@@ -46,7 +46,9 @@ class One : public SlotRuns {
 Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) {
   const auto plan = SlotPlan::make(call, device_needs);
   if (!plan.ok()) return plan.status();
-  const std::uint64_t values = aligned(call.bytes_of(partition_of(call).total));
+  const bool for_each = call.operation == SlotOperation::kAlltoall;
+  const std::uint64_t blocks = for_each ? static_cast<std::uint64_t>(call.ranks) : 1;
+  const std::uint64_t values = aligned(call.bytes_of(partition_of(call).total * blocks));
   const std::uint64_t lent = aligned((*plan)->device_bytes());
   const std::uint64_t room = 2 * values + lent + call.reference_bytes;
   const auto memory = device::acquire_device(device, room, false);
@@ -102,40 +104,50 @@ SlotCall call_in_levels(SlotCall call) {
   call.nodes = std::make_shared<const SlotNodes>(nodes);
   call.premultiplied = false;
   call.count = 5000;
+  if (!call.reduces()) call.operation = SlotOperation::kAllgather;
   return call;
 }
 
+// Values of each rank's block: some kernels are of small arrays, some of large ones.
+constexpr std::uint64_t kBlocks[] = {2048, 294'912};
+
+bool is_named(const codec::Spec& spec) { return spec.kind == codec::Spec::Kind::kCodec; }
+
 }  // namespace
+
+std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
+  if (is_named(spec) && !spec.codec->takes(dtype)) return {};
+  SlotCall call;
+  call.operation = is_added(dtype) ? SlotOperation::kAllreduce : SlotOperation::kAlltoall;
+  call.way = is_added(dtype) ? SlotWay::kDirect : SlotWay::kPlanned;
+  call.dtype = dtype;
+  call.capacity = {kWholeCapacity, kWholeCapacity};
+  call.spec = spec;
+  std::vector<SlotCall> calls;
+  // One block each way is coded by itself, several are coded together.
+  for (const int ranks : {2, 3}) {
+    for (const std::uint64_t block : kBlocks) {
+      call.ranks = ranks;
+      call.count = call.reduces() ? block * static_cast<std::uint64_t>(ranks) : block;
+      call.premultiplied = call.reduces() && block == kBlocks[1];
+      calls.push_back(call);
+    }
+  }
+  calls.push_back(call_in_levels(call));
+  call.ranks = 2;
+  if (!is_named(spec) || spec.codec->lossless) calls.push_back(call_with_references(call));
+  return calls;
+}
 
 Status load_kernels(const codec::Spec& spec, int device) {
   auto stream = device::acquire_work_stream(device, 0);
   if (!stream.ok()) return stream.status();
   if (Status status = launch_time(*stream); !status.ok()) return status;
-  SlotCall call;
-  call.operation = SlotOperation::kAllreduce;
-  call.way = SlotWay::kDirect;
-  call.capacity = {kWholeCapacity, kWholeCapacity};
-  call.spec = spec;
-  call.ranks = 2;
   for (const Dtype dtype :
        {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2}) {
-    const bool named = spec.kind == codec::Spec::Kind::kCodec;
-    if (named && !spec.codec->takes(dtype)) continue;
-    call.dtype = dtype;
-    call.operation = is_added(dtype) ? SlotOperation::kAllreduce : SlotOperation::kAllgather;
-    call.way = is_added(dtype) ? SlotWay::kDirect : SlotWay::kPlanned;
-    // Some kernels are of small arrays, some of large ones.
-    for (const std::uint64_t count : {std::uint64_t{5000}, std::uint64_t{600'000}}) {
-      call.count = count;
-      call.premultiplied = call.reduces() && count > 5000;
+    for (const SlotCall& call : calls_to_load(spec, dtype)) {
       const Status status = launch_all(call, *stream, device);
       // A shape that the spec names may not fit these.
-      if (!status.ok() && status.code() == StatusCode::kDevice) return status;
-    }
-    std::vector<SlotCall> others{call_in_levels(call)};
-    if (!named || spec.codec->lossless) others.push_back(call_with_references(call));
-    for (const SlotCall& other : others) {
-      const Status status = launch_all(other, *stream, device);
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;
     }
   }

@@ -98,9 +98,9 @@ class Stage {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
     if (Status status = copy_staged(exchange); !status.ok()) return status;
-    const Status status = for_each_group(
-        exchange.out, plan_.blocks_at_once(), is_encoded,
-        [&](TaskGroup group) { return encode_group(number, group, at_once); });
+    const Status status =
+        for_each_group(exchange.out, plan_.blocks_at_once(), is_encoded,
+                       [&](TaskGroup group) { return encode_group(number, group, at_once); });
     if (!status.ok()) return status;
     return seals ? seal_all(number, at_once) : Status();
   }
