@@ -157,7 +157,7 @@ class SlotWork {
                         const ToSeal* sealed) = 0;
 
   // The same of several blocks of one shape, whose outcomes follow each other, at most
-  // SlotPlan::blocks_at_once(); seals their slots.
+  // SlotPlan::blocks_at_once(); with their slots, if encodes seal.
   virtual Status encode_blocks(std::span<const SealStep> blocks, const Shape& shape,
                                std::span<const device::Outcome> before) = 0;
 
