@@ -133,7 +133,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
   scratch_bytes_[0] = stride * came;
   const Values sums = keep(stride);
   if (count == 0) return;
-  plan_.sums_.push_back({.behind = 0,
+  plan_.sums_.push_back({.after = 0,
                          .arrays = nodes_->locals(),
                          .place = own,
                          .scale = scale_inside(),
