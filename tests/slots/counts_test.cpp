@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/expack/core.h"
 #include "codec/job.h"
 #include "codec/registry.h"
 #include "collective/slots/groups.h"
@@ -219,24 +220,27 @@ void note_groups(const SlotPlan& plan, std::uint64_t bytes, Steps& out, Steps& i
   }
 }
 
-// A kernel that a call would load could make it wait for ever.
+// A kernel that a call would load could make it wait for ever. expack has one for each size.
+static_assert(codec::expack::has_small_chunks(16 << 10, 1) &&
+              !codec::expack::has_small_chunks(2 << 20, 1));
+
 TEST(Counts, OfWhatIsLoadedHaveEveryKernel) {
   for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32},
                                     {"lorenzo", Dtype::kBf16},
                                     {"szp:abs=1e-3", Dtype::kF64},
                                     {"expack", Dtype::kE4m3}}) {
     const codec::Spec spec = *codec::parse_spec(text);
-    for (const std::uint64_t values : {2048, 294'912}) {
+    for (const std::uint64_t bytes : {16 << 10, 2 << 20}) {
       Steps out, in;
       for (const SlotCall& call : calls_to_load(spec, dtype)) {
         const auto plan = SlotPlan::make(call, host_needs);
         ASSERT_TRUE(plan.ok()) << plan.status().message();
-        note_groups(**plan, dtype_size(dtype) * values, out, in);
+        note_groups(**plan, bytes, out, in);
       }
-      EXPECT_TRUE(out.one && in.one) << text << ", " << values;
+      EXPECT_TRUE(out.one && in.one) << text << ", " << bytes;
       const bool together = spec.codec->device != nullptr && spec.codec->device->takes_blocks;
-      EXPECT_EQ(out.several, together) << text << ", " << values;
-      EXPECT_EQ(in.several, together) << text << ", " << values;
+      EXPECT_EQ(out.several, together) << text << ", " << bytes;
+      EXPECT_EQ(in.several, together) << text << ", " << bytes;
     }
   }
 }

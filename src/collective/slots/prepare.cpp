@@ -108,8 +108,8 @@ SlotCall call_in_levels(SlotCall call) {
   return call;
 }
 
-// Values of each rank's block: some kernels are of small arrays, some of large ones.
-constexpr std::uint64_t kBlocks[] = {2048, 294'912};
+// Bytes of each rank's block: some kernels are of small arrays, some of large ones.
+constexpr std::uint64_t kSmallBlock = 16 * 1024, kLargeBlock = 2 * 1024 * 1024;
 
 bool is_named(const codec::Spec& spec) { return spec.kind == codec::Spec::Kind::kCodec; }
 
@@ -126,10 +126,11 @@ std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
   std::vector<SlotCall> calls;
   // One block each way is coded by itself, several are coded together.
   for (const int ranks : {2, 3}) {
-    for (const std::uint64_t block : kBlocks) {
+    for (const std::uint64_t bytes : {kSmallBlock, kLargeBlock}) {
+      const std::uint64_t block = bytes / dtype_size(dtype);
       call.ranks = ranks;
       call.count = call.reduces() ? block * static_cast<std::uint64_t>(ranks) : block;
-      call.premultiplied = call.reduces() && block == kBlocks[1];
+      call.premultiplied = call.reduces() && bytes == kLargeBlock;
       calls.push_back(call);
     }
   }
