@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from thinwire.bench.layout import print_wrapped
@@ -20,7 +19,7 @@ from thinwire.cli.simulate_options import (
     numbers,
 )
 from thinwire.cli.simulate_rows import COLUMNS, Row, json_of, row_of
-from thinwire.cli.values import Dtype
+from thinwire.cli.values import Dtype, Operation
 from thinwire.library import parse_size
 from thinwire.simulation.compare import MOST_RANKS, loses_from
 from thinwire.simulation.compare import simulate as compare
@@ -28,9 +27,9 @@ from thinwire.simulation.compare import simulate as compare
 
 def simulate(
     operation: Annotated[
-        str,
-        typer.Option("--op", help="The collective.", click_type=click.Choice(values.COLLECTIVES)),
-    ] = "allreduce",
+        Operation,
+        typer.Option("--op", help="The collective.", callback=values.collective),
+    ] = Operation.ALLREDUCE,
     size: Annotated[
         str,
         typer.Option(
@@ -122,7 +121,7 @@ def simulate(
     try:
         for count in counts:
             found = compare(
-                operation,
+                operation.value,
                 nbytes,
                 machine=model,
                 codec=codec,
@@ -139,7 +138,7 @@ def simulate(
     if as_json:
         print(json.dumps(json_of(rows, model, cost, source, search, least), indent=2))
         return
-    what = f"{operation} of {size} of {dtype.value}, {per_node} a node, over {over.value}"
+    what = f"{operation.value} of {size} of {dtype.value}, {per_node} a node, over {over.value}"
     print_wrapped(f"{what}; {codec}: {source}")
     print_table(rows, COLUMNS)
     if search:

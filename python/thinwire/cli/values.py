@@ -62,7 +62,11 @@ class Operation(StrEnum):
     REDUCE_SCATTER = "reduce-scatter"
 
 
-COLLECTIVES = [each.value for each in Operation if each is not Operation.SEND]
+def collective(operation: Operation) -> Operation:
+    """A parameter's callback: no message between two ranks."""
+    if operation is Operation.SEND:
+        raise typer.BadParameter("a collective is simulated, not a message")
+    return operation
 
 
 class Dtype(StrEnum):
