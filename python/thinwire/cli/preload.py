@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,8 @@ def launched(
         return alone(command, wanted, mpi, None, nccl=nccl, quiet=quiet)
     _warn([_unseen(command)], quiet)
     programs = programs_of(command)
-    found = _preloads_or_exit(command, mpi, programs, launcher, nccl=nccl)
+    with _refusals_end_it():
+        found = preloads_for(command, mpi, programs, launcher, nccl=nccl)
     doubts = list(found.doubts)
     if launcher.style == "unknown":
         doubts.append(
@@ -31,10 +33,8 @@ def launched(
     _warn(doubts, quiet)
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
     everything = preloaded({**named, **wanted}, programs, *found.paths)
-    try:
+    with _refusals_end_it():
         return launch.forward(launcher, command, everything, os.environ)
-    except launch.Refused as refusal:
-        fail(str(refusal))
 
 
 def alone(
@@ -49,7 +49,8 @@ def alone(
     """As `launched`, for a program that no launcher starts here."""
     _warn([_unseen(command)], quiet)
     programs = programs_of(command)
-    found = _preloads_or_exit(command, mpi, programs, launcher, nccl=nccl)
+    with _refusals_end_it():
+        found = preloads_for(command, mpi, programs, launcher, nccl=nccl)
     _warn(found.doubts, quiet)
     return command, preloaded(wanted, programs, *found.paths)
 
@@ -127,16 +128,11 @@ def preloads_for(
     return Preloads([found.library, *of_nccl], choice.mpi, [choice.doubt, found.doubt])
 
 
-def _preloads_or_exit(
-    command: list[str],
-    mpi: str | None,
-    programs: list[launch.Program | None],
-    launcher: launch.Launcher | None,
-    *,
-    nccl: bool | None,
-) -> Preloads:
+@contextmanager
+def _refusals_end_it() -> Iterator[None]:
+    """Says why, and exits, if the command cannot be started so."""
     try:
-        return preloads_for(command, mpi, programs, launcher, nccl=nccl)
+        yield
     except launch.Refused as refusal:
         fail(str(refusal))
 
