@@ -132,3 +132,12 @@ def test_what_is_forced_or_loses_nothing_needs_none(
     for of in sums:
         assert of["compressed_calls"] > 40
         assert UNKNOWN not in of["raw_by_reason"]
+
+
+def test_a_program_that_waits_for_each_call_learns(tmp_path: Path) -> None:
+    """Nothing is under way while it enqueues a call, which takes a busy processor long."""
+    busy = {"FAKE_NCCL_ENQUEUE_US": "3000"}
+    _, sums = run("one", tmp_path, [SLOW_LINK | busy, {}], CODEC="lorenzo")
+    for of in sums:
+        assert of["raw_by_reason"]["being timed, raw and compressed"] < 100
+        assert of["compressed_calls"] > 40

@@ -5,6 +5,7 @@
 #include "native/refused.h"
 #include "run/compressor.h"
 #include "run/memory.h"
+#include "run/service.h"
 #include "state/settings.h"
 
 namespace thinwire::nccl {
@@ -21,6 +22,7 @@ bool Compressor::marks_failure(const Call& call) {
   StreamMemory& stream_memory = memory_for(call.stream, kNoGroup, false);
   if (stream_memory.idle() || stream_memory.failed != nullptr) return true;
   stream_memory.failed = take_clock(nullptr);
+  look_after(*this);
   return stream_memory.failed != nullptr && enqueue_time(call, stream_memory.failed, 1);
 }
 

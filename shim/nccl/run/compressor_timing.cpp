@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "native/refused.h"
 #include "run/compressor.h"
 #include "run/service.h"
 
@@ -27,7 +28,6 @@ InFlight* Compressor::take_clock(Kind* of) {
   clock->of[0] = of;
   auto* const times = static_cast<std::uint64_t*>(clock->record);
   times[0] = times[1] = 0;
-  look_after(*this);
   return clock;
 }
 
@@ -59,8 +59,9 @@ void Compressor::end_time(const Call& call, InFlight* clock) {
   if (clock == nullptr) return;
   const std::lock_guard lock(mutex_);
   if (failed_) return;  // nothing comes after what says that all is past
-  // Else it is lost: the stream may still write what was put there before.
-  if (enqueue_time(call, clock, 1)) keep_end(call, clock);
+  if (enqueue_time(call, clock, 1) && allowed([&] { keep_end(call, clock); })) return;
+  // It is lost: the stream may still write what was put there before.
+  clock->of[0]->timed(clock->turn, 0);
 }
 
 void Compressor::note_end(const Call& call) {
@@ -77,7 +78,9 @@ void Compressor::note_end(const Call& call) {
   }
 }
 
+// The service thread has let go of it if nothing was under way since the call began.
 void Compressor::keep_end(const Call& call, InFlight* clock) {
+  look_after(*this);
   memory_for(call.stream, kNoGroup, false).push(clock);
   ++clock->holders;
   if (last_end_ != nullptr) in_flight_pool_.give_back(last_end_);

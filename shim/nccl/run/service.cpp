@@ -139,7 +139,13 @@ Service& service() {
 bool start_service() { return service().start(); }
 
 void look_after(Compressor& compressor) {
-  if (!compressor.listed.exchange(true)) service().add(compressor);
+  if (compressor.listed.exchange(true)) return;
+  try {
+    service().add(compressor);
+  } catch (...) {
+    compressor.listed = false;
+    throw;
+  }
 }
 
 void see_to_its_end(Compressor& compressor) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <new>
 #include <utility>
 
 #include "run/memory.h"
@@ -24,7 +25,8 @@ InFlight* InFlightPool::take(std::uint64_t record_bytes) {
   if (in_flight != nullptr) {
     free_ = in_flight->next;
   } else {
-    in_flight = new InFlight;
+    in_flight = new (std::nothrow) InFlight;
+    if (in_flight == nullptr) return nullptr;
   }
   if (in_flight->record_bytes < record_bytes) {
     release_record(*in_flight);

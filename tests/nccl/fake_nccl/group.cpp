@@ -1,6 +1,7 @@
 #include "group.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -84,6 +85,13 @@ void wait_as_loading_does(const std::vector<Pending>& calls) {
   for (const Pending& call : calls) stream_of(call.stream).wait();
 }
 
+// As on a busy processor, which takes so long to enqueue a group.
+void take_time() {
+  static const char* const named = std::getenv("FAKE_NCCL_ENQUEUE_US");
+  static const auto time = std::chrono::microseconds(named == nullptr ? 0 : std::atoi(named));
+  if (time.count() > 0) std::this_thread::sleep_for(time);
+}
+
 void enqueue_collectives(std::vector<Pending>& calls, ncclComm_t comm, cudaStream_t stream) {
   for (Pending& call : calls) {
     if (call.comm != comm || call.kind != Kind::kCollective) continue;
@@ -105,6 +113,7 @@ std::vector<cudaStream_t> streams_of(const std::vector<Pending>& calls, ncclComm
 // all on one of its streams, which waits for the others before, and they for it afterwards.
 void enqueue_all(std::vector<Pending>& calls) {
   wait_as_loading_does(calls);
+  take_time();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ncclComm_t comm = calls[i].comm;
     if (comm == nullptr) continue;
