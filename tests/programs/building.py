@@ -15,14 +15,22 @@ def compile_once(
     place: Place, name: str, sources: Sequence[Path], options: Sequence[str | Path]
 ) -> Path:
     """The program, by the compiler of the place's MPI; kept for the next run."""
+    words = [place.mpi.compiler, "-O1", "-w", *sources, *options, "-o"]
+    return make_once(place, name, sources, words)
+
+
+def make_once(
+    place: Place, name: str, sources: Sequence[Path], words: Sequence[str | Path]
+) -> Path:
+    """The same by any compiler; its words end before the path of what it makes."""
     program = place.built / name
     with (place.built / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if program.exists() and all(_is_older(source, program) for source in sources):
             return program
         unfinished = program.with_suffix(".unfinished")
-        words = [place.mpi.compiler, "-O1", "-w", "-o", unfinished, *sources, *options]
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        command = [str(word) for word in (*words, unfinished)]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             pytest.fail(f"{name} does not build: {done.stderr[-2000:]}")
         unfinished.rename(program)

@@ -19,14 +19,14 @@ CACHE = ROOT / "build" / "programs"
 
 @dataclass(frozen=True)
 class ProgramMpi:
-    name: str  # openmpi and mpich are the system's; openmpi-5 and mpich-5 of THINWIRE_MPIS
+    name: str  # openmpi and mpich are the system's; openmpi-5, mpich-5 and intel of THINWIRE_MPIS
     launcher: tuple[str, ...]
     compiler: str
     libraries: tuple[Path, ...] = ()  # before the system's
 
     @property
     def family(self) -> str:
-        return self.name.removesuffix("-5")
+        return "mpich" if self.name == "intel" else self.name.removesuffix("-5")
 
 
 def _prefixes() -> list[Path]:
@@ -53,6 +53,11 @@ def _of_prefix(prefix: Path) -> ProgramMpi:
     if prefix.name.startswith("openmpi"):
         words = (launcher, "--oversubscribe")
         return ProgramMpi("openmpi-5", words, compiler, (prefix / "lib",))
+    if prefix.name.startswith("impi"):
+        # Its mpirun is a script that looks for the rest by PATH.
+        words = (str(prefix / "bin" / "mpiexec.hydra"),)
+        fabric = prefix / "opt" / "mpi" / "libfabric" / "lib"
+        return ProgramMpi("intel", words, compiler, (prefix / "lib", fabric))
     # Debian gives MPICH's library a name of its own; its programs find this MPICH under that.
     debian = CACHE / "mpich-5-as-debian"
     debian.mkdir(parents=True, exist_ok=True)
