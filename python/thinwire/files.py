@@ -71,3 +71,23 @@ def write(path: Path, data: bytes | memoryview) -> None:
         if isinstance(error, OSError) and error.filename is None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Writes a file anew: who reads the path finds the old file or the whole new one. A draft
+    beside it, whose name ends otherwise, becomes the file. OSError names the path."""
+    draft = path.with_name(f"{path.name}.draft{os.getpid()}")
+    try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no file that may be replaced")
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(path)
+    except BaseException as error:
+        draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise

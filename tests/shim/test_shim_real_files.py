@@ -1,5 +1,5 @@
-"""Traces and captures of real runs, changed: what a program wrote is in more forms than what tests
-make up."""
+"""Traces, captures and reports of real runs, changed: what a program wrote is in more forms than
+what tests make up."""
 
 import json
 import shutil
@@ -12,8 +12,9 @@ from changed import changed, limit, seeds
 from mpis import SYSTEM
 from shim_runs import mpirun
 
-from thinwire import capture, traces
+from thinwire import capture, reports, traces
 from thinwire.bench import samples
+from thinwire.reports import line, metrics
 from thinwire.traces.page import page
 
 pytestmark = pytest.mark.multiproc
@@ -23,12 +24,13 @@ RANKS = 3
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a program of three ranks has left: a trace and a capture."""
+    """What a program of three ranks has left: a trace, a capture and a report."""
     folder = tmp_path_factory.mktemp("written")
     settings = {
         "THINWIRE_CODEC": "mpc",
         "THINWIRE_SAME_NODE": "1",
         "THINWIRE_TRACE": str(folder / "trace"),
+        "THINWIRE_REPORT": str(folder / "report"),
         "THINWIRE_CAPTURE": str(folder / "sample"),
         "THINWIRE_CAPTURE_MOST": "2MiB",
     }
@@ -95,3 +97,17 @@ def test_changed_captures_of_a_program(written: Path, tmp_path: Path) -> None:
         return len(found) == len(kept)
 
     _each("captures of a program", lambda: json.loads(text), folder / "rank0.jsonl", read)
+
+
+def test_changed_reports_of_a_program(written: Path, tmp_path: Path) -> None:
+    found = reports.merge([written / "report"], "job", pytest.fail)
+    assert found.sums.codec == "mpc:stride=1" and found.sums.total().compressed_calls > 0
+    path = tmp_path / "report"
+
+    def read() -> bool:
+        merged = reports.merge([path], "job", lambda _: None)
+        metrics.text(merged).encode()
+        line.line(merged).encode()
+        return merged.reports == 1
+
+    _each("reports of a program", _rows(written / "report"), path, read)

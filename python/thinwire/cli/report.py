@@ -1,4 +1,5 @@
-"""`thinwire report`: the ranks' traces of a job as one page, or as JSON."""
+"""`thinwire report`: the ranks' traces of a job as one page, or as JSON; its reports as sums, for
+Prometheus and for the system's log."""
 
 import json
 from pathlib import Path
@@ -6,34 +7,100 @@ from typing import Annotated
 
 import typer
 
-from thinwire import files, traces
+from thinwire import files, reports, traces
 from thinwire.cli.shim import fail, warn
+from thinwire.reports import line, metrics
+from thinwire.reports.read import is_report
+from thinwire.reports.sums import short
 from thinwire.traces.page import page
+from thinwire.traces.read import files_of
 from thinwire.traces.steps import said
+
+PAGE = Path("report.html")
 
 
 def report(
-    trace: Annotated[
+    named: Annotated[
         list[Path],
         typer.Argument(
-            metavar="TRACE...", help="What --trace named, or files of ranks, as in trace.rank0."
+            metavar="FILE...",
+            help="What --trace or --report named, or files of ranks, as in trace.rank0.",
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The page to write.", dir_okay=False)
-    ] = Path("report.html"),
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The page to write.", dir_okay=False, show_default=str(PAGE)
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the merged figures as JSON, and write no page.")
     ] = False,
+    prometheus: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.prom", help="Write a report's sums for Prometheus' node_exporter."
+        ),
+    ] = None,
+    syslog: Annotated[
+        bool,
+        typer.Option("--syslog", help="Write a report's sums as one line of the system's log."),
+    ] = False,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SLURM_JOB_ID",
+            show_envvar=True,
+            metavar="NAME",
+            help="What the job is called there; else the first file's name.",
+        ),
+    ] = None,
 ) -> None:
     """Show what an MPI program sent to whom, how, and why the rest stayed raw.
 
     Merges the ranks' traces (thinwire run --trace) into one HTML page that needs no other file and
-    no network.
+    no network. Of reports (--report FILE) it prints the sums in one line. A file that is damaged is
+    named and left out, and the exit status is then 1.
     """
+    if prometheus is not None and prometheus.suffix != ".prom":
+        fail(f"{prometheus}: node_exporter reads files whose names end in .prom")
+    try:
+        paths = files_of(named)
+    except traces.NotATrace as error:
+        fail(str(error))
+    if not is_report(paths):
+        if prometheus is not None or syslog:
+            fail(f"{paths[0]}: no report: --prometheus and --syslog take what --report FILE wrote")
+        return _show_traces(named, output or PAGE, as_json)
+    if output is not None:
+        fail("reports have no page: name traces, or leave out --output")
+    merged = reports.merge(paths, short(job or named[0].name), _say)
+    if merged.reports == 0:
+        fail("no report could be read")
+    _hand_on(merged, prometheus, syslog, as_json)
+    if merged.left_out:
+        raise typer.Exit(1)
+
+
+def _say(error: str) -> None:
+    typer.echo(f"thinwire: error: {error}", err=True)
+
+
+def _hand_on(merged: reports.Merged, prometheus: Path | None, syslog: bool, as_json: bool) -> None:
+    if prometheus is not None:
+        files.replace(prometheus, metrics.text(merged).encode())
+    if as_json:
+        print(json.dumps(merged.as_dict(), indent=2))
+    elif prometheus is None and not syslog:
+        print(line.line(merged))
+    if syslog:
+        line.log(merged)
+
+
+def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
     warnings: list[str] = []
     try:
-        found = traces.read_all(trace, warnings.append)
+        found = traces.read_all(named, warnings.append)
     except traces.NotATrace as error:
         fail(str(error))
     for each in warnings:
@@ -42,7 +109,7 @@ def report(
     if as_json:
         print(json.dumps(merged.as_dict(), indent=2))
         return
-    files.write(output, page(merged, trace[0].name).encode())
+    files.write(output, page(merged, named[0].name).encode())
     if merged.steps is not None:
         print(said(merged.steps))
     print(output)
