@@ -49,11 +49,12 @@ SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1
 SlurmdParameters=config_overrides
 TaskProlog={prolog}
+EpilogSlurmctld={epilog}
 {nodes}
 PartitionName=all Nodes={names} Default=YES MaxTime=INFINITE State=UP
 """
 
-# A TaskProlog that changes nothing.
+# A TaskProlog, or an epilog, that changes nothing.
 NO_PROLOG = "#!/bin/sh\n"
 
 
@@ -78,16 +79,18 @@ def free_ports(count: int) -> list[int]:
 
 
 class Cluster:
-    """`environment` is what its commands need; `prolog` is the TaskProlog, a script to fill."""
+    """`environment` is what its commands need; `prolog` and `epilog` are the TaskProlog and the
+    EpilogSlurmctld, scripts to fill."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.prolog = folder / "prolog"
+        self.prolog, self.epilog = folder / "prolog", folder / "epilog"
         self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
         self.write_prolog(NO_PROLOG)
+        self.write_epilog(NO_PROLOG)
         controller, *ports = free_ports(1 + len(NODES))
         host = gethostname().split(".")[0]
         nodes = [
@@ -101,6 +104,7 @@ class Cluster:
             controller=controller,
             folder=self.folder,
             prolog=self.prolog,
+            epilog=self.epilog,
             nodes="\n".join(nodes),
             names=",".join(NODES),
         )
@@ -157,6 +161,11 @@ class Cluster:
         """Each task's `TaskProlog`; what it prints as `export NAME=value` gives a variable."""
         self.prolog.write_text(script)
         self.prolog.chmod(0o755)
+
+    def write_epilog(self, script: str) -> None:
+        """What the controller runs when a job has ended."""
+        self.epilog.write_text(script)
+        self.epilog.chmod(0o755)
 
     def run(
         self, *words: str, timeout: float = 120, variables: Mapping[str, str] | None = None

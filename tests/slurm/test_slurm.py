@@ -4,6 +4,8 @@ The cluster is this machine's (slurm_cluster.py), with Debian's Slurm; a node is
 """
 
 import json
+import os
+import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -164,6 +166,56 @@ def test_a_site_turns_it_on_for_every_job(cluster: Cluster) -> None:
         assert user.report["compressed_messages"] == 0
     finally:
         cluster.write_prolog(NO_PROLOG)
+
+
+# `thinwire`, whose log is another's socket: the controller starts it with next to no environment.
+REPORTING = """\
+#!/bin/sh
+PYTHONPATH={path} exec {python} -c '
+from pathlib import Path
+from thinwire.reports import line
+line.SOCKET = Path("{log}")
+from thinwire.start import main
+main()' "$@"
+"""
+
+
+def test_a_site_sees_what_jobs_did(cluster: Cluster) -> None:
+    """By the page's TaskProlog and epilog: a job's line is in the log and its sums in a file."""
+    shared, out = cluster.folder / "shared", cluster.folder / "textfiles"
+    shared.mkdir()
+    out.mkdir()
+    log, program = cluster.folder / "log", cluster.folder / "thinwire"
+    path = os.environ.get("PYTHONPATH", "")
+    program.write_text(REPORTING.format(python=sys.executable, path=path, log=log))
+    program.chmod(0o755)
+    paths = {
+        "/shared/thinwire": shared,
+        "/opt/thinwire/bin/thinwire": program,
+        "/var/lib/node_exporter": out,
+    }
+    script = shown_after("`EpilogSlurmctld` (in `slurm.conf`)")
+    cluster.write_epilog(with_paths(script, paths))
+    report = shown_after("Let the TaskProlog name")
+    cluster.write_prolog(NO_PROLOG + with_paths(report, {"/shared/thinwire": shared}))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
+        daemon.bind(str(log))
+        daemon.settimeout(60)
+        try:
+            command = [*THINWIRE, "run", *OPTIONS, "--", "srun", "--mpi=pmix", *SPREAD]
+            done = cluster.run(*command, *exchange(SYSTEM))
+            assert done.returncode == 0, done.stderr
+            line = daemon.recv(4096).decode()
+        finally:
+            cluster.write_prolog(NO_PROLOG)
+            cluster.write_epilog(NO_PROLOG)
+    (written,) = shared.iterdir()
+    job = written.name.split(".")[0]
+    begins = f"<14>thinwire: job={job} reports=1 left_out=0 codec=lossless calls="
+    assert line.startswith(begins) and f" compressed_calls={MESSAGES} " in line, line
+    (metrics,) = out.iterdir()
+    assert metrics.name == f"thinwire-{job}.prom"
+    assert f'thinwire_job_reports{{job_id="{job}",codec="lossless"}} 1\n' in metrics.read_text()
 
 
 def test_a_rank_that_is_killed_ends_the_step_as_without_us(cluster: Cluster) -> None:
