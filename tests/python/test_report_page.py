@@ -194,7 +194,7 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path) -> None:
     assert f"{first}:18: the line ends in the middle" in done.stderr
     assert "has no last line" in done.stderr
     first.write_text(whole.replace('"thinwire_trace": 2', '"thinwire_trace": 3'))
-    done = thinwire("report", job)
+    done = thinwire("report", job, "-o", tmp_path / "out.html")
     assert done.returncode == 1
     assert f"thinwire: error: {first}:1: a trace of version 3" in done.stderr
     first.unlink()

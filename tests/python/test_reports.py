@@ -15,7 +15,7 @@ from made_reports import REASON, mpi_report, nccl_operation, nccl_report, write_
 
 from thinwire import reports
 from thinwire.reports.sums import MOST_OPERATIONS, MOST_REASONS, OTHERS, SEVERAL
-from thinwire.traces.read import files_of
+from thinwire.traces import files_of
 
 MOST_MEMORY = 1 << 20
 MOST_SECONDS = 30

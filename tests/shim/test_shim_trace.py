@@ -186,7 +186,7 @@ def test_what_is_no_trace_is_named_with_its_line(tmp_path: Path) -> None:
     cut = traces.read(path, warnings.append)
     assert any(f"{path}:{len(lines)}: the line ends in the middle" in each for each in warnings)
     assert cut.bins
-    with pytest.raises(NotATrace, match="there is no such trace"):
+    with pytest.raises(NotATrace, match="there is no such file"):
         traces.read_all([tmp_path / "nothing"], warnings.append)
     path.write_text(whole.replace('"ranks": 3', '"ranks": 4', 1))
     with pytest.raises(NotATrace, match="they are not of one job"):

@@ -13,7 +13,6 @@ from thinwire.reports import line, metrics
 from thinwire.reports.read import is_report
 from thinwire.reports.sums import short
 from thinwire.traces.page import page
-from thinwire.traces.read import files_of
 from thinwire.traces.steps import said
 
 PAGE = Path("report.html")
@@ -65,7 +64,7 @@ def report(
     if prometheus is not None and prometheus.suffix != ".prom":
         fail(f"{prometheus}: node_exporter reads files whose names end in .prom")
     try:
-        paths = files_of(named)
+        paths = traces.files_of(named)
     except traces.NotATrace as error:
         fail(str(error))
     if not is_report(paths):
@@ -98,18 +97,21 @@ def _hand_on(merged: reports.Merged, prometheus: Path | None, syslog: bool, as_j
 
 
 def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
-    warnings: list[str] = []
+    left_out: list[Exception] = []
     try:
-        found = traces.read_all(named, warnings.append)
+        merged = traces.merge_files(named, warn, left_out.append)
     except traces.NotATrace as error:
+        for each in left_out:
+            _say(str(each))
         fail(str(error))
-    for each in warnings:
-        warn(each)
-    merged = traces.merge(found, warnings)
+    for each in left_out:
+        _say(str(each))
     if as_json:
         print(json.dumps(merged.as_dict(), indent=2))
-        return
-    files.write(output, page(merged, named[0].name).encode())
-    if merged.steps is not None:
-        print(said(merged.steps))
-    print(output)
+    else:
+        files.write(output, page(merged, named[0].name).encode())
+        if merged.steps is not None:
+            print(said(merged.steps))
+        print(output)
+    if left_out:
+        raise typer.Exit(1)

@@ -1,24 +1,16 @@
-"""What all ranks of a job did together."""
+"""What all ranks of a job did together: summed up trace by trace, so that none has to be kept."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from thinwire.traces.read import Cell, RankTrace
-from thinwire.traces.spread import matrix, nodes_of, over_time
-from thinwire.traces.steps import steps
-
-FIGURES = (
-    "calls",
-    "bytes",
-    "wire_bytes",
-    "predicted_nanoseconds",
-    "nanoseconds",
-    "raw_nanoseconds",
-    "whole_nanoseconds",
-)
-HISTOGRAMS = ("sizes", "times", "predictions")
+from thinwire.traces.files import each, outline
+from thinwire.traces.kinds import Kinds
+from thinwire.traces.read import RankTrace, Warn
+from thinwire.traces.spread import Matrix, OverTime
+from thinwire.traces.steps import LongestSteps
+from thinwire.traces.totals import Totals
 
 
 @dataclass
@@ -40,149 +32,45 @@ class Merged:
         return asdict(self)
 
 
-def _sum(values: Iterable[Any]) -> Any:
-    """Numbers added, in dictionaries by name; the first of anything else."""
-    found = list(values)
-    if all(isinstance(value, dict) for value in found):
-        names = dict.fromkeys(name for value in found for name in value)
-        return {name: _sum(value[name] for value in found if name in value) for name in names}
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
-        return sum(found)
-    return found[0]
+class _Job:
+    """What the job was: of the first rank, and over all so far."""
 
+    def __init__(self, first: RankTrace) -> None:
+        self._first = first.head
+        self._nodes: dict[str, int] = {}  # numbered as they come
+        self._processors: set[tuple[str, int]] = set()
+        self._threads = self._settings_differ = False
+        self._started, self._seconds = first.head["started"], 0.0
+        self._traced = 0
 
-def _rules(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The policy's rules, by their place: names and lines are those of the first rank."""
-    found = [rules for totals in traces if (rules := totals.get("rules"))]
-    return [{**_sum(each), "line": each[0]["line"]} for each in zip(*found, strict=False)]
+    def add(self, trace: RankTrace) -> int:
+        """The number of the rank's node."""
+        head = trace.head
+        self._processors.add((head["processor"], head["processors"]))
+        self._threads |= head["threads"]
+        self._settings_differ |= head["settings"] != self._first["settings"]
+        self._started = min(self._started, head["started"])
+        self._seconds = max(self._seconds, trace.seconds)
+        self._traced += 1
+        return self._nodes.setdefault(head["node"], len(self._nodes))
 
-
-def _totals(traces: list[RankTrace]) -> dict[str, Any]:
-    each = [trace.totals if trace.totals is not None else _from_bins(trace) for trace in traces]
-    rules = _rules(each)
-    summed = _sum(
-        {name: value for name, value in totals.items() if name != "rules"} for totals in each
-    )
-    return {**summed, "rules": rules} if rules else summed
-
-
-def _from_bins(trace: RankTrace) -> dict[str, Any]:
-    """The report's main figures of a rank whose trace was cut short."""
-    sends = [cell for cell in trace.cells if cell.is_message]
-    compressed = [cell for cell in sends if cell.raw is None]
-    calls = [cell for cell in trace.cells if not cell.is_message]
-    below = sum(each.below_threshold for each in trace.bins)
-    reasons: dict[str, int] = defaultdict(int)
-    native: dict[str, int] = defaultdict(int)
-    native_bytes: dict[str, int] = defaultdict(int)
-    if below:
-        reasons["below the threshold"] = below
-    for cell in trace.cells:
-        if cell.raw is None:
-            continue
-        (reasons if cell.is_message else native)[cell.raw] += cell.calls
-        if not cell.is_message:
-            native_bytes[cell.raw] += cell.bytes
-    whole = [cell for cell in calls if cell.raw is None]
-    return {
-        "codec": trace.head["codec"],
-        "messages": sum(cell.calls for cell in sends) + below,
-        "compressed_messages": sum(cell.calls for cell in compressed),
-        "decoded_messages": sum(each.decoded for each in trace.bins),
-        "bytes": sum(cell.bytes for cell in sends),
-        "wire_bytes": sum(cell.wire_bytes for cell in sends),
-        "compressed_bytes": sum(cell.bytes for cell in compressed),
-        "compressed_wire_bytes": sum(cell.wire_bytes for cell in compressed),
-        "encode_seconds": 1e-9 * sum(cell.nanoseconds for cell in sends),
-        "decode_seconds": 1e-9 * sum(each.decode_nanoseconds for each in trace.bins),
-        "raw_by_reason": dict(reasons),
-        "collectives": {
-            "compressed": sum(cell.calls for cell in whole),
-            "bytes": sum(cell.bytes for cell in whole),
-            "wire_bytes": sum(cell.wire_bytes for cell in whole),
-            "seconds": 1e-9 * sum(cell.nanoseconds for cell in whole),
-            "predicted_seconds": 1e-9 * sum(cell.predicted_nanoseconds for cell in whole),
-            "native_calls": sum(native.values()),
-            "native_by_reason": dict(native),
-            "native_bytes": sum(native_bytes.values()),
-            "native_bytes_by_reason": dict(native_bytes),
-        },
-    }
-
-
-def _kinds(traces: list[RankTrace]) -> list[dict[str, Any]]:
-    merged: dict[tuple[Any, ...], Cell] = {}
-    for trace in traces:
-        for cell in trace.cells:
-            key = (cell.operation, cell.communicator, cell.place, cell.codec, cell.raw)
-            into = merged.setdefault(
-                key, Cell(cell.operation, cell.communicator, cell.place, None, cell.codec, cell.raw)
-            )
-            for name in FIGURES:
-                setattr(into, name, getattr(into, name) + getattr(cell, name))
-            for name in HISTOGRAMS:
-                mine = getattr(into, name)
-                for bucket, count in getattr(cell, name).items():
-                    mine[bucket] = mine.get(bucket, 0) + count
-    found = sorted(merged.values(), key=lambda cell: -cell.bytes)
-    return [
-        {name: value for name, value in asdict(cell).items() if name != "peer"}
-        | {"saved_nanoseconds": cell.raw_nanoseconds - cell.whole_nanoseconds}
-        for cell in found
-    ]
-
-
-def _saved(traces: list[RankTrace]) -> dict[str, Any]:
-    """Seconds of messages and of collectives: had they gone raw, as predicted, and as they went."""
-    found: dict[str, Any] = {}
-    for name, is_message in (("messages", True), ("collectives", False)):
-        cells = [cell for trace in traces for cell in trace.cells if cell.is_message == is_message]
-        raw = sum(cell.raw_nanoseconds for cell in cells)
-        whole = sum(cell.whole_nanoseconds for cell in cells)
-        found[name] = {
-            "raw_seconds": 1e-9 * raw,
-            "seconds": 1e-9 * whole,
-            "saved_seconds": 1e-9 * (raw - whole),
+    def done(self) -> dict[str, Any]:
+        first = self._first
+        return {
+            "version": first["version"],
+            "mpi": first["mpi"],
+            "ranks": first["ranks"],
+            "traced_ranks": self._traced,
+            "nodes": sorted(self._nodes),
+            "processors": sorted(self._processors),
+            "threads": self._threads,
+            "started": self._started,
+            "seconds": self._seconds,
+            "codec": first["codec"],
+            "threshold": first["threshold"],
+            "settings": first["settings"],
+            "settings_differ": self._settings_differ,
         }
-    return found
-
-
-def _raw(traces: list[RankTrace]) -> list[dict[str, Any]]:
-    sums: dict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
-    for trace in traces:
-        for cell in trace.cells:
-            if cell.raw is not None:
-                into = sums[cell.raw, cell.is_message]
-                into[0] += cell.calls
-                into[1] += cell.bytes
-    below = sum(each.below_threshold for trace in traces for each in trace.bins)
-    if below:  # which are counted alone
-        sums["below the threshold", True] = [below, 0]
-    rows = [
-        {"reason": why, "of": "messages" if sent else "collectives", "calls": calls, "bytes": size}
-        for (why, sent), (calls, size) in sums.items()
-    ]
-    return sorted(rows, key=lambda row: (-int(row["bytes"]), -int(row["calls"])))
-
-
-def _job(traces: list[RankTrace]) -> dict[str, Any]:
-    heads = [trace.head for trace in traces]
-    first = heads[0]
-    return {
-        "version": first["version"],
-        "mpi": first["mpi"],
-        "ranks": first["ranks"],
-        "traced_ranks": len(traces),
-        "nodes": sorted({head["node"] for head in heads}),
-        "processors": sorted({(head["processor"], head["processors"]) for head in heads}),
-        "threads": any(head["threads"] for head in heads),
-        "started": min(head["started"] for head in heads),
-        "seconds": max(trace.seconds for trace in traces),
-        "codec": first["codec"],
-        "threshold": first["threshold"],
-        "settings": first["settings"],
-        "settings_differ": any(head["settings"] != first["settings"] for head in heads),
-    }
 
 
 def _rank_row(trace: RankTrace, node: int) -> dict[str, Any]:
@@ -204,18 +92,66 @@ def _rank_row(trace: RankTrace, node: int) -> dict[str, Any]:
     }
 
 
+class Merging:
+    """The sums of the traces so far, which come by rank. `nodes` has those of all ranks."""
+
+    def __init__(self, nodes: dict[int, str]) -> None:
+        self._nodes = nodes
+        self._job: _Job | None = None
+        self._totals, self._kinds, self._steps = Totals(), Kinds(), LongestSteps()
+        self._ranks: list[dict[str, Any]] = []
+
+    def add(self, trace: RankTrace) -> None:
+        if self._job is None:
+            self._job = _Job(trace)
+            self._matrix = Matrix(trace.head["ranks"], self._nodes)
+            self._over_time = OverTime(float(trace.head["started"]))
+        self._ranks.append(_rank_row(trace, self._job.add(trace)))
+        self._totals.add(trace)
+        self._kinds.add(trace)
+        self._matrix.add(trace)
+        self._over_time.add(trace)
+        self._steps.add(trace)
+
+    def done(self, warnings: list[str]) -> Merged:
+        """`warnings` is what reading said."""
+        assert self._job is not None
+        return Merged(
+            job=self._job.done(),
+            totals=self._totals.done(),
+            kinds=self._kinds.rows(),
+            matrix=self._matrix.done(),
+            over_time=self._over_time.done(),
+            raw=self._kinds.raw(),
+            ranks=self._ranks,
+            saved=self._kinds.saved(),
+            steps=self._steps.done(),
+            warnings=list(warnings),
+        )
+
+
 def merge(traces: list[RankTrace], warnings: list[str]) -> Merged:
-    """`warnings` is what reading said."""
-    nodes = nodes_of(traces)
-    return Merged(
-        job=_job(traces),
-        totals=_totals(traces),
-        kinds=_kinds(traces),
-        matrix=matrix(traces),
-        over_time=over_time(traces),
-        raw=_raw(traces),
-        ranks=[_rank_row(trace, nodes[trace.rank]) for trace in traces],
-        saved=_saved(traces),
-        steps=steps(traces),
-        warnings=list(warnings),
-    )
+    """Of traces that were read; `warnings` is what reading said."""
+    merging = Merging({trace.rank: trace.head["node"] for trace in traces})
+    for trace in traces:
+        merging.add(trace)
+    return merging.done(warnings)
+
+
+def merge_files(paths: list[Path], warn: Warn, leave_out: Callable[[Exception], None]) -> Merged:
+    """Of files, one after the other. `leave_out` is told of each that is damaged."""
+    warnings: list[str] = []
+
+    def note(warning: str) -> None:
+        warnings.append(warning)
+        warn(warning)
+
+    def note_left_out(error: Exception) -> None:
+        warnings.append(f"left out: {error}")
+        leave_out(error)
+
+    job = outline(paths)
+    merging = Merging(job.nodes)
+    for trace in each(job, note, note_left_out):
+        merging.add(trace)
+    return merging.done(warnings)

@@ -1,6 +1,5 @@
 """The file of one rank, whole or cut short (docs/reference/trace.md)."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -10,8 +9,6 @@ from thinwire import checked
 from thinwire.traces import lines
 
 VERSION = 2
-RANK = re.compile(r"\.rank\d+$")
-NCCL = ".nccl"  # before the rank, in traces of NCCL calls
 
 Warn = Callable[[str], None]
 
@@ -123,29 +120,42 @@ def _check_head(head: dict[str, Any], path: Path) -> None:
         raise NotATrace(f"{path}:1: this is no line of a trace: {error}") from error
 
 
-def read(path: Path, warn: Warn) -> RankTrace:
-    """The trace in a file. A last line that ends in the middle is left out, and `warn` says so;
-    NotATrace for anything else that is wrong."""
-    text = path.read_text(errors="replace")
-    rows = text.split("\n")
-    unfinished = rows.pop()
-    if not rows:
-        raise NotATrace(f"{path}:1: not a trace: it has no whole line")
-    trace = RankTrace(path, _object(rows[0], path, 1))
+def begin(line: str, path: Path) -> RankTrace:
+    """The trace that a file's first line begins."""
+    trace = RankTrace(path, _object(line, path, 1))
     _check_head(trace.head, path)
-    for number, line in enumerate(rows[1:], 2):
-        found = _object(line, path, number)
-        try:
-            _take(trace, found)
-        except ValueError as error:
-            raise NotATrace(f"{path}:{number}: this is no line of a trace: {error}") from error
+    return trace
+
+
+def read(path: Path, warn: Warn) -> RankTrace:
+    """The trace in a file, read line by line. A last line that ends in the middle is left out, and
+    `warn` says so; NotATrace for anything else that is wrong."""
+    trace, unfinished = None, 0
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith("\n"):
+                unfinished = number
+            elif trace is None:
+                trace = begin(line, path)
+            else:
+                _take_line(trace, line, number)
+    if trace is None:
+        raise NotATrace(f"{path}:1: not a trace: it has no whole line")
     if unfinished:
-        warn(f"{path}:{len(rows) + 1}: the line ends in the middle: what it says is left out")
+        warn(f"{path}:{unfinished}: the line ends in the middle: what it says is left out")
     if not trace.has_end:
         warn(f"{path}: has no last line: the program has not reached MPI_Finalize, or runs yet")
     elif not trace.whole:
         warn(f"{path}: the file was full: the last seconds are in its totals alone")
     return trace
+
+
+def _take_line(trace: RankTrace, line: str, number: int) -> None:
+    found = _object(line, trace.path, number)
+    try:
+        _take(trace, found)
+    except ValueError as error:
+        raise NotATrace(f"{trace.path}:{number}: this is no line of a trace: {error}") from error
 
 
 def _take(trace: RankTrace, line: dict[str, Any]) -> None:
@@ -211,42 +221,3 @@ def _add(made: Bin, cell: Cell, calls: int, raw: int, wire: int, spent: int) -> 
         made.collective_nanoseconds += spent
     else:
         made.native_bytes += raw
-
-
-def _ranks_of(path: Path) -> list[Path]:
-    found = path.parent.glob(f"{path.name}.rank*")
-    return [each for each in found if RANK.search(each.name) and each.is_file()]
-
-
-def files_of(paths: list[Path]) -> list[Path]:
-    """The files that `paths` mean: each one, or if there is none of that name, its ranks'."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_file():
-            found.append(path)
-            continue
-        ranks = _ranks_of(path) or _ranks_of(path.with_name(path.name + NCCL))
-        if not ranks:
-            raise NotATrace(f"{path}: there is no such trace, nor {path}.rank0")
-        found += sorted(ranks, key=lambda each: int(each.name.rsplit("rank", 1)[1]))
-    return found
-
-
-def read_all(paths: list[Path], warn: Warn) -> list[RankTrace]:
-    """The ranks' traces of one job, by rank. NotATrace if they are not of one job."""
-    traces = [read(path, warn) for path in files_of(paths)]
-    first = traces[0]
-    seen: dict[int, Path] = {}
-    for trace in traces:
-        if trace.head["ranks"] != first.head["ranks"]:
-            raise NotATrace(
-                f"{trace.path}:1: of a job of {trace.head['ranks']} ranks, and {first.path} of one "
-                f"of {first.head['ranks']}: they are not of one job"
-            )
-        if trace.rank in seen:
-            raise NotATrace(f"{trace.path}:1: rank {trace.rank} is in {seen[trace.rank]} already")
-        seen[trace.rank] = trace.path
-    missing = first.head["ranks"] - len(traces)
-    if missing:
-        warn(f"{missing} of {first.head['ranks']} ranks have no trace here: they are left out")
-    return sorted(traces, key=lambda trace: trace.rank)

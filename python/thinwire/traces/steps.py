@@ -28,20 +28,32 @@ def _of(trace: RankTrace) -> list[tuple[float, Steps]]:
     ]
 
 
-def steps(traces: list[RankTrace]) -> dict[str, Any] | None:
-    """Of the rank whose steps last longest together, the first of these; None without steps."""
-    found = {trace.rank: _of(trace) for trace in traces}
-    rank = max(found, key=lambda rank: (sum(each.nanoseconds for _, each in found[rank]), -rank))
-    if not found[rank]:
-        return None
-    until = max(trace.seconds for trace in traces if trace.rank == rank)
-    return {
-        "rank": rank,
-        "calls": found[rank][0][1].calls,
-        "until": until,
-        **{way: _summary(found[rank], way) for way in WAYS},
-        "over_time": _points(found[rank], until),
-    }
+class LongestSteps:
+    """Of the rank whose steps last longest together, the first of these."""
+
+    def __init__(self) -> None:
+        self._nanoseconds, self._rank, self._until = 0, 0, 0.0
+        self._bins: list[tuple[float, Steps]] = []
+
+    def add(self, trace: RankTrace) -> None:
+        """Traces come by rank."""
+        found = _of(trace)
+        took = sum(each.nanoseconds for _, each in found)
+        if found and (not self._bins or took > self._nanoseconds):
+            self._nanoseconds, self._rank, self._until = took, trace.rank, trace.seconds
+            self._bins = found
+
+    def done(self) -> dict[str, Any] | None:
+        """None without steps."""
+        if not self._bins:
+            return None
+        return {
+            "rank": self._rank,
+            "calls": self._bins[0][1].calls,
+            "until": self._until,
+            **{way: _summary(self._bins, way) for way in WAYS},
+            "over_time": _points(self._bins, self._until),
+        }
 
 
 def _counted(each: Steps, way: str) -> tuple[int, int]:
