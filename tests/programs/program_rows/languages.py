@@ -16,6 +16,7 @@ FLOATS = SOURCES / "languages"
 
 R = Debian(folder="r", packages=("r-cran-rmpi=0.6-9.2-2",))
 RUBY = Debian(folder="ruby", packages=("ruby-mpi=0.3.2-4+b2",))
+FREEFEM = Debian(folder="freefem", packages=("freefem++=4.11+dfsg1-3",))
 # Without the window and the plots that it takes besides.
 GRETL = Debian(
     folder="gretl",
@@ -64,6 +65,10 @@ def _ruby_folders(place: Place) -> Mapping[str, str]:
 
 def _gretl(place: Place) -> Sequence[str | Path]:
     return [place.root / "usr" / "bin" / "gretlmpi", FLOATS / "floats.inp"]
+
+
+def _freefem(place: Place) -> Sequence[str | Path]:
+    return [place.root / "usr" / "bin" / "FreeFem++-mpi", "-nw", "-v", "0", FLOATS / "floats.edp"]
 
 
 def _home(place: Place) -> Mapping[str, str]:
@@ -129,10 +134,11 @@ def _row(
 OPENMPI, MPICH = ("openmpi", "openmpi-5"), ("mpich", "mpich-5")
 
 ROWS = (
-    # Under Open MPI 5 this Rmpi does not start, natively too.
+    # Under Open MPI 5 these builds of Rmpi and FreeFEM do not start, natively too.
     _row("r", ("openmpi",), _r, R, _r_folders, _besides("R/lib")),
     _row("ruby", OPENMPI, _ruby, RUBY, _ruby_folders),
     _row("gretl", OPENMPI, _gretl, GRETL, _home, _besides("")),
+    _row("freefem", ("openmpi",), _freefem, FREEFEM, _home),
     _row("rust", (*OPENMPI, *MPICH), _rust),
     _row("java", ("intel",), _java, environment=_java_preload),
 )
