@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from thinwire import reports
+
 pytestmark = pytest.mark.multiproc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -321,6 +323,10 @@ def presence_of(ranks: list[Popen], path: Path) -> tuple[set[str], str]:
 def test_processes_find_each_other(tmp_path: Path) -> None:
     ranks = [start(rank, 3, tmp_path, THINWIRE_CODEC="lorenzo") for rank in range(3)]
     said, errors = presence_of(ranks, tmp_path)
+    summed = reports.merge(sorted(tmp_path.glob("report.nccl.rank*")), "job", pytest.fail)
+    assert summed.reports == 3 and summed.sums.codec == "lorenzo:tuple=1"
+    total = summed.sums.total()
+    assert total.calls == total.compressed_calls + sum(summed.sums.nccl.raw.values()) > 0
     # Whoever ends last sees the others end.
     assert {text.split(",")[0] for text in said} <= {
         "all 3 ranks have it",

@@ -67,13 +67,18 @@ def test_sums_of_a_job_of_both_libraries(tmp_path: Path) -> None:
     assert sums.raw_by_reason() == {REASON: 38, "below the threshold": 3}
 
 
+def test_time_saved_is_told_if_it_is_known(tmp_path: Path) -> None:
+    done = thinwire(write(tmp_path / "a", mpi_report()))
+    assert done.stdout.endswith(f'raw="{REASON}: 10, below the threshold: 3" saved_seconds=1.375\n')
+
+
 def test_the_command_prints_a_line_and_sums(tmp_path: Path) -> None:
     job = write_job(tmp_path, 4)
     done = thinwire(job)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "job=job reports=4 left_out=0 codec=lossless calls=112 compressed_calls=56 bytes=112000 "
-        f'sent_bytes=78400 saved_seconds=0 damaged_messages=0 raw="{REASON}: 56"\n'
+        f'sent_bytes=78400 damaged_messages=0 raw="{REASON}: 56"\n'
     )
     done = thinwire(job, "--json", SLURM_JOB_ID="17")
     found = json.loads(done.stdout)
@@ -131,7 +136,7 @@ def test_texts_of_a_report_stay_short_and_on_one_line(tmp_path: Path) -> None:
     done = thinwire(bad)
     assert done.returncode == 0 and done.stdout.count("\n") == 1 and len(done.stdout) < 600
     assert 'job="a b" ' in done.stdout and "\x1b" not in done.stdout
-    assert 'raw="a \\"\\\\?: 3, below the threshold: 3"' in done.stdout
+    assert ' raw="a \\"\\\\?: 3, below the threshold: 3" ' in done.stdout
 
 
 def test_what_reports_say_has_bounds(tmp_path: Path) -> None:

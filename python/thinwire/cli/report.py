@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from thinwire import files, reports, traces
 from thinwire.cli.shim import fail, warn
@@ -111,7 +112,8 @@ def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
     else:
         files.write(output, page(merged, named[0].name).encode())
         if merged.steps is not None:
-            print(said(merged.steps))
+            console = Console(highlight=False, markup=False)
+            console.print(said(merged.steps), soft_wrap=not console.is_terminal)
         print(output)
     if left_out:
         raise typer.Exit(1)

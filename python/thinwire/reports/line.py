@@ -25,10 +25,12 @@ def line(merged: Merged) -> str:
         "compressed_calls": all_calls.compressed_calls,
         "bytes": all_calls.bytes,
         "sent_bytes": all_calls.sent_bytes,
-        "saved_seconds": f"{sum(sums.saved_seconds.values()):.6g}",
         "damaged_messages": sums.damaged_messages,
         "raw": _quoted(", ".join(f"{reason}: {calls}" for reason, calls in reasons)),
     }
+    # Nothing is known of it of NCCL calls.
+    if sums.saved_seconds:
+        words["saved_seconds"] = f"{sum(sums.saved_seconds.values()):.6g}"
     made = " ".join(f"{name}={value}" for name, value in words.items())
     return made.encode()[:MOST_LINE].decode(errors="ignore")
 
