@@ -130,7 +130,7 @@ void after_start(bool by_session) {
   use_types_in_threads(self.concurrent);
   if (self.concurrent) make_self();
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
-  self.job.learn_locality();
+  self.job.learn_locality(self.world.rank);
   everybody_is_known = false;
   if (!self.job.answers_with_threads()) learn_of_everybody();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();

@@ -38,7 +38,7 @@ struct Asked {
   explicit Asked(int failures, std::chrono::milliseconds patience = Job::kPatience)
       : launcher(new FailingLauncher(failures)),
         job(std::unique_ptr<Launcher>(launcher), patience) {
-    job.learn_locality();
+    job.learn_locality(0);
   }
   FailingLauncher* launcher;
   Job job;

@@ -76,7 +76,7 @@ int main(int count, char** words) {
   }
   if (call("MPI_Init_thread", level) != 0) return 3;
   if (publishes) {
-    job.learn_locality();
+    job.learn_locality(0);
     const bool askable = level < 3 || job.expect_threads();
     say_what_is_known(job, rank, ranks, askable);
   }

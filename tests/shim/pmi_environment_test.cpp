@@ -87,7 +87,7 @@ TEST_F(PmiEnvironment, OfHydraInsideAPmixJobIsHydras) {
   set("PMIX_RANK", "0");
   Job job;
   job.publish(Capabilities{.codecs = {0}});
-  job.learn_locality();
+  job.learn_locality(0);
   EXPECT_EQ(job.name(), "kvs_7_0");
   EXPECT_EQ(rank_by_launcher(), 1);
   EXPECT_EQ(job.ranks_on_this_node(), 2);
@@ -100,7 +100,7 @@ TEST_F(PmiEnvironment, OfHydraInsideAPmixJobIsHydras) {
 TEST_F(PmiEnvironment, HoldsTextThatIsNoneForNotKnown) {
   Job job;
   job.publish(Capabilities{.codecs = {0}});
-  job.learn_locality();
+  job.learn_locality(0);
   server_.put("thinwire.capabilities.0", "nonsense");
   EXPECT_FALSE(job.capabilities_of(0).known);
   EXPECT_FALSE(job.capabilities_of(0).capabilities);

@@ -1,5 +1,6 @@
 #include "shim/mpi/collective/agreement.h"
 
+#include <algorithm>
 #include <mutex>
 #include <numeric>
 
@@ -48,6 +49,28 @@ Standing standing_of(int world_rank) {
   return found;
 }
 
+// More ranks than these are asked about by the ranks of a node together.
+constexpr std::size_t kFew = 8;
+
+// Asks about all of them, or up to one that is not known. Ranks of a node begin at different ones,
+// so that each finds most answers there. Returns which one is not known, -1: none.
+int ask_about(const std::vector<int>& world_ranks, bool all) {
+  const Process& self = process();
+  const std::size_t count = world_ranks.size();
+  std::size_t first = 0;
+  if (count > kFew) {
+    self.job.share_on_node(self.world.rank, self.world.size);
+    first = count * self.job.place_on_this_node(self.world.rank) /
+            static_cast<std::size_t>(std::max(self.job.ranks_on_this_node(), 1));
+  }
+  int unknown = -1;
+  for (std::size_t at = 0; at < count && (all || unknown < 0); ++at) {
+    const std::size_t which = (first + at) % count;
+    if (standing_of(world_ranks[which]) == Standing::kNotAsked) unknown = static_cast<int>(which);
+  }
+  return unknown;
+}
+
 }  // namespace
 
 std::vector<int> world_ranks_of(MPI_Comm comm) {
@@ -67,6 +90,11 @@ Agreement agreement_on(MPI_Comm comm) {
   Agreement found;
   const Job& job = process().job;
   const std::vector<int> world_ranks = world_ranks_of(comm);
+  if (const int unknown = ask_about(world_ranks, false); unknown >= 0) {
+    found.standing = Standing::kNotAsked;
+    found.odd_rank = unknown;
+    return found;
+  }
   bool somebody = false;
   for (int rank = 0; rank < static_cast<int>(world_ranks.size()); ++rank) {
     const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
@@ -79,7 +107,6 @@ Agreement agreement_on(MPI_Comm comm) {
     if (standing == Standing::kSame || found.standing != Standing::kSame) continue;
     found.standing = standing;
     found.odd_rank = rank;
-    if (standing == Standing::kNotAsked) return found;
     if (standing != Standing::kDiffers) continue;
     if (const auto capabilities = job.capabilities_of(world_rank).capabilities)
       found.odd_settings = capabilities->collectives;
@@ -94,7 +121,9 @@ void forget_standings() {
 
 void learn_standings() {
   if (!process().settings.wants_collectives()) return;
-  for (int rank = 0; rank < process().world.size; ++rank) standing_of(rank);
+  std::vector<int> all(static_cast<std::size_t>(process().world.size));
+  std::iota(all.begin(), all.end(), 0);
+  ask_about(all, true);
 }
 
 }  // namespace thinwire::mpi

@@ -28,8 +28,8 @@ struct Agreement {
   bool several_nodes = false;
 };
 
-// Local: one query to the launcher's server a process that was not asked for before. `comm` is an
-// intracommunicator.
+// Local: one query to the launcher's server a process that nobody on this node asked for before.
+// `comm` is an intracommunicator.
 Agreement agreement_on(MPI_Comm comm);
 
 // The ranks of `comm` in the job's world; -1: of another job.

@@ -52,6 +52,7 @@ std::string Capabilities::text() const {
       << sends_same_node << ' ' << reports << ' ';
   for (std::size_t at = 0; at < codecs.size(); ++at) out << (at == 0 ? "" : ",") << codecs[at];
   out << ' ' << (collectives.empty() ? kNone : as_word(collectives));
+  if (!node_cards.empty()) out << ' ' << node_cards;
   return out.str();
 }
 
@@ -68,6 +69,7 @@ std::optional<Capabilities> Capabilities::parse(const std::string& text) {
   capabilities.codecs = read_list<std::uint32_t>(codecs);
   // An earlier version had no such word.
   if (in >> collectives && collectives != kNone) capabilities.collectives = from_word(collectives);
+  in >> capabilities.node_cards;
   return capabilities;
 }
 

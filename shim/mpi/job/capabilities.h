@@ -19,6 +19,7 @@ struct Capabilities {
   bool reports = false;                 // it takes part in the exit report
   std::vector<std::uint32_t> codecs;    // ids it can decode
   std::string collectives{};  // its settings of collectives; "" where it has none compressed
+  std::string node_cards{};   // where NodeCards of its node may be; "": nowhere
 
   std::string text() const;
   static std::optional<Capabilities> parse(const std::string& text);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "shim/mpi/native/mpi_symbols.h"
 
@@ -22,32 +23,55 @@ std::unique_ptr<Launcher> find_launcher() {
 
 }  // namespace
 
-void Job::publish(const Capabilities& capabilities) {
+void Job::publish(Capabilities capabilities) {
   launcher_ = find_launcher();
-  if (launcher_) launcher_->publish(capabilities.text());
+  if (!launcher_) return;
+  has_shared_ = false;
+  if (!capabilities.collectives.empty()) capabilities.node_cards = cards_.offer();
+  launcher_->publish(capabilities.text());
 }
 
-void Job::learn_locality() {
+void Job::learn_locality(int own) {
   if (launcher_) launcher_->mpi_has_started();
   if (launcher_ && !launcher_->published()) launcher_.reset();
   if (!launcher_) return;
   name_ = launcher_->job_name();
   local_ = launcher_->ranks_on_this_node();
   std::sort(local_.begin(), local_.end());
+  if (local_.size() < 2 || local_.front() != own) cards_.withdraw();
+}
+
+void Job::share_on_node(int own, int ranks) const {
+  if (!launcher_ || local_.size() < 2) return;
+  const std::lock_guard lock(sharing_);
+  if (std::exchange(has_shared_, true)) return;
+  if (own == local_.front()) {
+    cards_.open_own(ranks);
+  } else if (const auto first = capabilities_of(local_.front()).capabilities) {
+    cards_.open(first->node_cards, ranks);
+  }
 }
 
 bool Job::expect_threads() { return !launcher_ || launcher_->expect_threads(); }
 
-void Job::leave() { launcher_.reset(); }
+void Job::leave() {
+  launcher_.reset();
+  cards_.leave();
+}
 
 bool Job::on_this_node(int world_rank) const {
   return std::binary_search(local_.begin(), local_.end(), world_rank);
 }
 
 CapabilitiesAnswer Job::ask(int world_rank) const {
-  const CapabilitiesText found = launcher_->capabilities_of(world_rank);
-  if (!found.known || !found.text) return {found.known, std::nullopt};
-  auto capabilities = Capabilities::parse(*found.text);
+  std::optional<std::string> text = cards_.find(world_rank);
+  if (!text) {
+    CapabilitiesText found = launcher_->capabilities_of(world_rank);
+    if (!found.known || !found.text) return {found.known, std::nullopt};
+    text = std::move(found.text);
+    cards_.keep(world_rank, *text);
+  }
+  auto capabilities = Capabilities::parse(*text);
   return {capabilities.has_value(), std::move(capabilities)};
 }
 

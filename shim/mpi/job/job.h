@@ -16,6 +16,7 @@
 
 #include "shim/mpi/job/capabilities.h"
 #include "shim/mpi/job/launcher.h"
+#include "shim/mpi/job/node_cards.h"
 
 namespace thinwire::mpi {
 
@@ -76,11 +77,11 @@ class Job {
 
   // Called before the MPI starts, whose own start-up exchange then carries the capabilities. If no
   // launcher can be reached nothing is published, and no rank is known to run this library.
-  void publish(const Capabilities& capabilities);
+  void publish(Capabilities capabilities);
 
-  // Called after MPI_Init: learns the job's name and the ranks on this node. Before that all that
-  // is asked below is unanswered.
-  void learn_locality();
+  // Called after MPI_Init by rank `own`: learns the job's name and the ranks on this node. Before
+  // that all that is asked below is unanswered.
+  void learn_locality(int own);
 
   // Says what expect_threads() would return.
   bool answers_with_threads() const { return !launcher_ || launcher_->answers_with_threads(); }
@@ -88,6 +89,10 @@ class Job {
   // Called after MPI_Init with MPI_THREAD_MULTIPLE. False: capabilities_of() learns nothing from
   // here on, because the MPI may speak with the launcher at any moment.
   bool expect_threads();
+
+  // Has ranks of this node ask for each rank of the job once together, if they can; before this
+  // rank, `own` of so many, asks for many.
+  void share_on_node(int own, int ranks) const;
 
   // Lets go of the launcher, before MPI_Finalize; nobody is asked any more.
   void leave();
@@ -97,6 +102,11 @@ class Job {
   const std::string& name() const { return name_; }
   bool on_this_node(int world_rank) const;
   int ranks_on_this_node() const { return static_cast<int>(local_.size()); }
+
+  // How many of them have a lower rank.
+  std::size_t place_on_this_node(int world_rank) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(local_, world_rank) - local_.begin());
+  }
 
   int first_rank_on_this_node() const { return local_.empty() ? 0 : local_.front(); }
 
@@ -120,6 +130,9 @@ class Job {
   std::unique_ptr<Launcher> launcher_;
   std::chrono::milliseconds patience_;
   mutable AskAgain ask_again_;
+  mutable NodeCards cards_;
+  mutable std::mutex sharing_;  // guards what follows
+  mutable bool has_shared_ = false;
   std::string name_;
   std::vector<int> local_;  // ascending
 };
