@@ -22,7 +22,6 @@
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/native/world.h"
 #include "shim/mpi/observe/capture.h"
-#include "shim/mpi/observe/nothing_compressed.h"
 #include "shim/mpi/observe/plan_log.h"
 #include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/trace.h"

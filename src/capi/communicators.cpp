@@ -7,7 +7,6 @@
 #include "capi/boundary.h"
 #include "capi/convert.h"
 #include "capi/handles.h"
-#include "capi/rates.h"
 #include "capi/stats.h"
 #include "capi/transports.h"
 #include "comm/communicator.h"
@@ -141,10 +140,6 @@ tw_status two_threads() {
   return misuse("another thread is in a call of this communicator: one at a time may make calls");
 }
 
-const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
-  return value < static_cast<uint32_t>(count) ? name(value) : nullptr;
-}
-
 }  // namespace
 
 tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
@@ -269,33 +264,4 @@ tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second) {
     comm->planned.reset();
     return TW_OK;
   });
-}
-
-const char* tw_operation_text(uint32_t operation) {
-  return text_of(operation, plan::kOperationCount, [](uint32_t value) {
-    return collective::operation_name(static_cast<plan::Operation>(value));
-  });
-}
-
-const char* tw_algorithm_text(uint32_t algorithm) {
-  return text_of(algorithm, plan::kAlgorithmCount, [](uint32_t value) {
-    return collective::algorithm_name(static_cast<plan::Algorithm>(value));
-  });
-}
-
-const char* tw_coding_text(uint32_t coding) {
-  return text_of(coding, plan::kCodingCount, [](uint32_t value) {
-    return collective::coding_name(static_cast<plan::Coding>(value));
-  });
-}
-
-uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
-                              uint32_t* coding) {
-  const auto rows = collective::algorithms();
-  if (index >= rows.size()) return 0;
-  if (operation == nullptr || algorithm == nullptr || coding == nullptr) return 0;
-  *operation = static_cast<uint32_t>(rows[index].operation);
-  *algorithm = static_cast<uint32_t>(rows[index].algorithm);
-  *coding = static_cast<uint32_t>(rows[index].coding);
-  return 1;
 }

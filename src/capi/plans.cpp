@@ -1,6 +1,6 @@
 #include "capi/boundary.h"
+#include "capi/convert.h"
 #include "capi/handles.h"
-#include "capi/rates.h"
 #include "collective/algorithms.h"
 #include "plan/collective.h"
 #include "plan/plan.h"
@@ -104,4 +104,41 @@ tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* sett
     filled->least_ratio = made.least_ratio;
     return TW_OK;
   });
+}
+
+namespace {
+
+const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
+  return value < static_cast<uint32_t>(count) ? name(value) : nullptr;
+}
+
+}  // namespace
+
+const char* tw_operation_text(uint32_t operation) {
+  return text_of(operation, plan::kOperationCount, [](uint32_t value) {
+    return collective::operation_name(static_cast<plan::Operation>(value));
+  });
+}
+
+const char* tw_algorithm_text(uint32_t algorithm) {
+  return text_of(algorithm, plan::kAlgorithmCount, [](uint32_t value) {
+    return collective::algorithm_name(static_cast<plan::Algorithm>(value));
+  });
+}
+
+const char* tw_coding_text(uint32_t coding) {
+  return text_of(coding, plan::kCodingCount, [](uint32_t value) {
+    return collective::coding_name(static_cast<plan::Coding>(value));
+  });
+}
+
+uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
+                              uint32_t* coding) {
+  const auto rows = collective::algorithms();
+  if (index >= rows.size()) return 0;
+  if (operation == nullptr || algorithm == nullptr || coding == nullptr) return 0;
+  *operation = static_cast<uint32_t>(rows[index].operation);
+  *algorithm = static_cast<uint32_t>(rows[index].algorithm);
+  *coding = static_cast<uint32_t>(rows[index].coding);
+  return 1;
 }

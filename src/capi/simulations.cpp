@@ -1,10 +1,9 @@
 #include <cmath>
 
 #include "capi/boundary.h"
+#include "capi/convert.h"
 #include "capi/handles.h"
-#include "capi/rates.h"
-#include "simulate/collective.h"
-#include "simulate/stream.h"
+#include "simulate/simulate.h"
 
 using namespace thinwire;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bytes.h"
 #include "base/float_mode.h"
 
 namespace thinwire::choose {
@@ -15,11 +16,6 @@ namespace {
 constexpr std::uint64_t kToWatched = 8;
 constexpr std::uint32_t kMostWatchDoublings = 1, kWatchedTogether = 3;
 
-double gain_of(const Foreseen& foreseen) {
-  // A cost that was never measured makes the time infinite or no number.
-  return foreseen.coded_seconds > 0 ? foreseen.raw_seconds / foreseen.coded_seconds : 0;
-}
-
 // Calls before what is foreseen to lose is tried all the same.
 std::uint64_t calls_to_a_try(const Foreseen& foreseen, std::uint32_t calls) {
   constexpr double kMost = 1e9, kNanoseconds = 1e9;
@@ -31,26 +27,21 @@ std::uint64_t calls_to_a_try(const Foreseen& foreseen, std::uint32_t calls) {
 
 }  // namespace
 
-bool CallKind::has_shifted(const Foreseen& foreseen) const {
-  const double gain = gain_of(foreseen);
-  return codes_ ? gain * kShift < gain_ : foreseen.pays && gain > gain_ * kShift;
-}
-
 bool CallKind::wants_round(const Foreseen& foreseen) const {
   const bool is_free = !options_.once;
   if (decided_ == 0) {
     return foreseen.pays || (is_free && calls_ >= calls_to_a_try(foreseen, options_.calls));
   }
-  return is_free && (has_shifted(foreseen) || calls_ >= pause_);
+  return is_free && (foreseen.has_shifted(codes_, gain_) || calls_ >= pause_);
 }
 
 void CallKind::begin_round(const Foreseen& foreseen) {
   is_in_round_ = true;
-  is_spread_ = decided_ > 0 && pause_ > 0 && !has_shifted(foreseen);
+  is_spread_ = decided_ > 0 && pause_ > 0 && !foreseen.has_shifted(codes_, gain_);
   has_hope_ = codes_;
   position_ = watched_ = 0;
   own_ = {};
-  gain_ = gain_of(foreseen);
+  gain_ = foreseen.gain();
 }
 
 // A round that there is reason for is to be over soon, as the first one.
@@ -88,9 +79,7 @@ bool CallKind::is_due() const {
 
 // The mean of three says nothing, as one late rank is in it.
 void CallKind::adopt_watched(const RoundTimes& largest) {
-  const bool is_slow =
-      is_overtaken(largest.coded, took_, true) ||
-      (options_.is_timing_free && is_overtaken_by_means(largest.coded_mean, took_, true));
+  const bool is_slow = is_overtaken(largest, took_, true, options_.is_timing_free);
   watched_ = 0;
   own_ = {};
   quiet_ = is_slow ? 0 : quiet_ + 1;
@@ -141,7 +130,7 @@ std::uint64_t CallKind::fingerprint() const {
         std::uint64_t{position_}, std::uint64_t{decided_}, std::uint64_t{confirmed_}, calls_,
         pause_, std::bit_cast<std::uint64_t>(gain_), took_.raw, took_.coded, took_.raw_mean,
         took_.coded_mean, std::uint64_t{watched_}, std::uint64_t{quiet_}}) {
-    mixed = mix(mixed, word);
+    mixed = mix_of(mixed, word);
   }
   return mixed;
 }

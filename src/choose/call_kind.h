@@ -17,6 +17,14 @@ struct Foreseen {
   double raw_seconds = 0;
   double coded_seconds = 0;
   bool pays = false;
+
+  // Raw by compressed. A cost that was never measured makes the time infinite or no number.
+  double gain() const { return coded_seconds > 0 ? raw_seconds / coded_seconds : 0; }
+  // Whether it is of another link than the timing round was that had this gain: it speaks for the
+  // other way by so much more.
+  bool has_shifted(bool codes, double gain_then) const {
+    return codes ? gain() * kShift < gain_then : pays && gain() > gain_then * kShift;
+  }
 };
 
 // How one call goes.
@@ -25,13 +33,6 @@ struct CallTurn {
   bool is_timed = false;  // CallKind::took() is to be told
   bool is_in_round = false;
 };
-
-// Two numbers as one that tells most others apart.
-constexpr std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
-  std::uint64_t mixed = (one ^ (other + 0x9e3779b97f4a7c15)) * 0xbf58476d1ce4e5b9;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-  return mixed ^ (mixed >> 31);
-}
 
 struct KindOptions {
   bool once = false;                  // what was decided first holds, as the results depend on it
@@ -72,7 +73,6 @@ class CallKind {
   std::uint64_t fingerprint() const;
 
  private:
-  bool has_shifted(const Foreseen& foreseen) const;
   bool wants_round(const Foreseen& foreseen) const;
   void begin_round(const Foreseen& foreseen);
   CallTurn turn_in_round();

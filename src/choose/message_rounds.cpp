@@ -63,23 +63,18 @@ std::uint64_t pause_of(double paid, std::uint64_t least, std::uint64_t most) {
   return std::bit_ceil(std::max(least, static_cast<std::uint64_t>(std::max(steps, 0.0))));
 }
 
-double gain_of(const Foreseen& foreseen) {
-  return foreseen.coded_seconds > 0 ? foreseen.raw_seconds / foreseen.coded_seconds : 0;
-}
-
 }  // namespace
 
 bool MessageKind::has_shifted(const Foreseen& foreseen) const {
   if (rounds_ == 0 || position_ < round_.began + kConfirms) return false;
-  const double gain = gain_of(foreseen);
-  return codes_ ? gain * kShift < gain_ : gain > gain_ * kShift;
+  return foreseen.has_shifted(codes_, gain_);
 }
 
 void MessageKind::forget_times(const Foreseen& foreseen) {
   times_ = {};
   changed_.begin({}, 0);
   confirmed_ = 0;
-  gain_ = gain_of(foreseen);
+  gain_ = foreseen.gain();
   due_ = next_multiple(position_, kAskedGrid);
 }
 
@@ -110,7 +105,7 @@ void MessageKind::begin_glance_or_round(const Foreseen& foreseen) {
 
 void MessageKind::begin_round(const Foreseen& foreseen) {
   is_in_round_ = true;
-  gain_ = gain_of(foreseen);
+  gain_ = foreseen.gain();
   const bool goes_on = rounds_ > 0 && position_ == round_.began + round_.steps();
   const MessageRound before = round_;
   round_ = round_at(position_);

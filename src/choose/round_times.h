@@ -20,8 +20,16 @@ struct RoundTimes {
   std::uint64_t raw_mean = 0;
   std::uint64_t coded_mean = 0;
   constexpr bool has_means() const { return raw_mean != 0 && coded_mean != 0; }
+  constexpr std::uint64_t of(bool is_coded) const { return is_coded ? coded : raw; }
+  constexpr std::uint64_t mean_of(bool is_coded) const { return is_coded ? coded_mean : raw_mean; }
   bool operator==(const RoundTimes&) const = default;
 };
+
+// The times of two ranks together: each is that of the rank that needed longest.
+constexpr RoundTimes slower(const RoundTimes& one, const RoundTimes& other) {
+  return {std::max(one.raw, other.raw), std::max(one.coded, other.coded),
+          std::max(one.raw_mean, other.raw_mean), std::max(one.coded_mean, other.coded_mean)};
+}
 
 // The typical time of one way, from the times that are known: the second least of four or more, as
 // one may be short by chance; of fewer the least. Calls of a group have nearly one time.

@@ -122,4 +122,11 @@ constexpr bool is_overtaken(std::uint64_t now, const RoundTimes& took, bool is_c
   return took.coded != 0 && now - std::min(now, most) > most / kGainToBegin;
 }
 
+// Both of watched calls; `counts_means`: there are enough of them for that.
+constexpr bool is_overtaken(const RoundTimes& now, const RoundTimes& took, bool is_coded,
+                            bool counts_means = true) {
+  return is_overtaken(now.of(is_coded), took, is_coded) ||
+         (counts_means && is_overtaken_by_means(now.mean_of(is_coded), took, is_coded));
+}
+
 }  // namespace thinwire::choose

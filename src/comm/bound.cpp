@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/float_mode.h"
+#include "collective/adapt.h"
 #include "collective/budget.h"
 #include "collective/gpu/values.h"
-#include "collective/quantise.h"
 #include "comm/communicator.h"
 #include "comm/exchange.h"
 #include "comm/workspace.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "codec/registry.h"
-#include "collective/staging.h"
+#include "collective/adapt.h"
 #include "comm/agreement.h"
 #include "comm/exchange.h"
 #include "device/copy.h"

@@ -1,4 +1,4 @@
-#include "simulate/collective.h"
+#include "simulate/simulate.h"
 
 #include <algorithm>
 #include <bit>

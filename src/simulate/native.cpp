@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "simulate/resources.h"
-#include "simulate/stream.h"
+#include "simulate/simulate.h"
 
 namespace thinwire::simulate {
 namespace {

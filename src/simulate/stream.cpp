@@ -1,4 +1,4 @@
-#include "simulate/stream.h"
+#include "simulate/simulate.h"
 
 #include <algorithm>
 #include <cmath>

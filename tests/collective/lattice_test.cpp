@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "codec/registry.h"
+#include "collective/adapt.h"
 #include "collective/adversaries.h"
 #include "collective/budget.h"
-#include "collective/quantise.h"
 
 namespace thinwire::collective {
 namespace {

@@ -9,6 +9,7 @@
 #include "device/launch.h"
 #include "device/pool.h"
 #include "fake_cuda/fake_cuda.h"
+#include "fake_cuda/state.h"
 #include "message/automatic.h"
 #include "message/host.h"
 
@@ -186,6 +187,17 @@ TEST_F(HostCode, ALaunchSaysWhatCameOfItAlone) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_TRUE(device::launch("cannot", no_kernel, {1, 32}, stream, 7).ok());
   cudaStreamSynchronize(stream);
+}
+
+// Two devices that are not alike have a limit each.
+TEST(SharedLimit, IsTheCurrentDevices) {
+  const int before = fake_cuda::current_device();
+  for (const int device : {0, 1, 0}) {
+    fake_cuda::current_device() = device;
+    EXPECT_EQ(device::shared_limit(), static_cast<unsigned>(fake_cuda::kSharedBytes[device]));
+    EXPECT_EQ(device::has_small_blocks(), device == 0);
+  }
+  fake_cuda::current_device() = before;
 }
 
 }  // namespace

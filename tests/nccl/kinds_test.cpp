@@ -42,10 +42,10 @@ agree::Value decided(std::uint16_t timing_round, bool codes, std::uint64_t raw,
                      std::uint64_t coded) {
   agree::Value value = under_way(timing_round, codes);
   value.decided = timing_round;
-  value.raw_ns = raw;
-  value.coded_ns = coded;
-  value.raw_mean_ns = raw;
-  value.coded_mean_ns = coded;
+  value.times.raw = raw;
+  value.times.coded = coded;
+  value.times.raw_mean = raw;
+  value.times.coded_mean = coded;
   return value;
 }
 
@@ -228,11 +228,12 @@ TEST(Kind, OffersTheLeastOfWhatWasTimed) {
   timed(1, true, 310);
   ASSERT_EQ(offers.made.size(), 2);
   const agree::Offer& last = offers.made.back();
-  EXPECT_EQ(std::tuple(last.timed, last.raw_ns, last.coded_ns), std::tuple(1, 400, 300));
+  EXPECT_EQ(std::tuple(last.timed, last.times.raw, last.times.coded), std::tuple(1, 400, 300));
   EXPECT_EQ(last.needed, 200);
   // Nothing of this counts in the next round.
   for (int at = 0; at < 6; ++at) timed(2, at < 3, 1000);
-  EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
+  EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().times.raw),
+            std::tuple(2, 1000));
 }
 
 // Else the round would be under way for ever: its calls are over.
@@ -250,7 +251,8 @@ TEST(Kind, WhatWasTimedAndAskedUnderAVetoIsOfferedAtItsEnd) {
   of.come_back();
   of.lift_veto();
   const agree::Offer& last = offers.made.back();
-  EXPECT_EQ(std::tuple(last.veto, last.timed, last.raw_ns, last.asks), std::tuple(0, 1, 1000, 2));
+  EXPECT_EQ(std::tuple(last.veto, last.timed, last.times.raw, last.asks),
+            std::tuple(0, 1, 1000, 2));
 }
 
 TEST(Kind, OfEightTimesTheSecondLeastCounts) {
@@ -263,7 +265,7 @@ TEST(Kind, OfEightTimesTheSecondLeastCounts) {
     }
   }
   ASSERT_FALSE(offers.made.empty());
-  EXPECT_EQ(std::pair(offers.made.back().raw_ns, offers.made.back().coded_ns),
+  EXPECT_EQ(std::pair(offers.made.back().times.raw, offers.made.back().times.coded),
             std::pair(std::uint64_t{1000}, std::uint64_t{600}));
 }
 
@@ -354,8 +356,8 @@ TEST(Kind, OffersMeansBesideTypicalTimes) {
     }
   }
   ASSERT_EQ(offers.made.size(), 1);
-  EXPECT_EQ(offers.made[0].raw_mean_ns, 1000);
-  EXPECT_EQ(offers.made[0].coded_mean_ns, (50'000 + 6 * 900) / 7);
+  EXPECT_EQ(offers.made[0].times.raw_mean, 1000);
+  EXPECT_EQ(offers.made[0].times.coded_mean, (50'000 + 6 * 900) / 7);
 }
 
 TEST(Kind, GoesRawWhileACallSpillsMuch) {
@@ -418,7 +420,7 @@ TEST(Kind, TellsADecisionOnce) {
   const agree::Value value = decided(1, true, 1000, 500);
   const agree::Value* const news = of.turn(value, true).news;
   ASSERT_NE(news, nullptr);
-  EXPECT_EQ(news->coded_ns, 500);
+  EXPECT_EQ(news->times.coded, 500);
   EXPECT_EQ(of.turn(value, true).news, nullptr);
 }
 

@@ -9,7 +9,7 @@
 
 #include "collective.h"
 #include "plan/work.h"
-#include "topologies.h"
+#include "prove.h"
 
 namespace thinwire::collective::testing {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "prove.h"
-#include "topologies.h"
 
 namespace thinwire::collective::testing {
 namespace {

@@ -5,10 +5,8 @@
 #include <ostream>
 
 #include "brief.h"
-#include "collective/quantise.h"
-#include "collective/staging.h"
+#include "collective/adapt.h"
 #include "prove.h"
-#include "topologies.h"
 
 namespace thinwire::collective {
 

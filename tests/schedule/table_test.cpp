@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collective.h"
-#include "topologies.h"
+#include "prove.h"
 
 namespace thinwire::collective::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "topologies.h"
+#include "prove.h"
 
 #include <set>
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,30 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include "../task_queue.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::slots {
 
-// A queue with a thread of its own.
-class Stream {
- public:
-  Stream() : thread_([this] { work(); }) {}
-  ~Stream();  // does what is left first
-
-  void put(std::function<void()> task);
-  void wait();
-  void hold();  // what is put from now on runs after release()
-  void release();
-
- private:
-  void work();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  // the first one is running
-  bool ends_ = false, held_ = false;
-  std::thread thread_;
-};
+using Stream = TaskQueue;
 
 // Ranks that are joined. Messages between two of them meet in the order of their posting.
 class World {

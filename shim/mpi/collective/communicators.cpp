@@ -11,7 +11,7 @@
 #include "shim/mpi/collective/groups.h"
 #include "shim/mpi/collective/thread.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/observe/nothing_compressed.h"
+#include "shim/mpi/observe/report.h"
 #include "shim/mpi/state/state.h"
 
 namespace thinwire::mpi {

@@ -15,12 +15,6 @@ std::map<std::vector<int>, CallKinds>& groups() {
   return *of_process;
 }
 
-std::uint64_t of_text(std::string_view text) {
-  std::uint64_t mixed = 0;
-  for (const char letter : text) mixed = choose::mix(mixed, static_cast<unsigned char>(letter));
-  return mixed;
-}
-
 }  // namespace
 
 void remember_kinds(const std::vector<int>& world_ranks, const CallKinds& kinds) {
@@ -41,11 +35,8 @@ CallKinds remembered_kinds(const std::vector<int>& world_ranks) {
 std::uint64_t fingerprint(const CallKinds& kinds) {
   std::uint64_t sum = 0;
   for (const auto& [of, each] : kinds) {
-    std::uint64_t mixed = of_text(of.codec == nullptr ? "" : tw_codec_spec(of.codec));
-    for (const std::uint64_t word : {of.operation, of.dtype, of.size_bits}) {
-      mixed = choose::mix(mixed, word);
-    }
-    sum += choose::mix(mixed, each.fingerprint());
+    const std::string_view codec = of.codec == nullptr ? "" : tw_codec_spec(of.codec);
+    sum += mix_of(hash_of(codec), of.operation, of.dtype, of.size_bits, each.fingerprint());
   }
   return sum;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "shim/mpi/observe/capture.h"
-#include "shim/mpi/observe/nothing_compressed.h"
+#include "shim/mpi/observe/report.h"
 #include "shim/mpi/observe/rules.h"
 #include "shim/mpi/observe/trace.h"
 #include "shim/mpi/state/state.h"

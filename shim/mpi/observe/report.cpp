@@ -8,7 +8,6 @@
 #include "shim/common/trace/recorder.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
-#include "shim/mpi/observe/nothing_compressed.h"
 #include "shim/mpi/observe/report_text.h"
 #include "shim/mpi/observe/rules.h"
 #include "shim/mpi/state/fast_path.h"

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "agree/limits.h"
+#include "choose/round_times.h"
 
 namespace thinwire::nccl::agree {
 
@@ -34,8 +35,7 @@ struct Offer {
   std::uint16_t asks = 0;
   std::uint16_t span = 0;   // most calls of the kind in one group
   std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there
-  std::uint64_t raw_ns = 0, coded_ns = 0;
-  std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
+  choose::RoundTimes times{};
 
   // The type that the sender of messages measured them as; the caller's number.
   std::uint8_t dtype = 0;
@@ -48,10 +48,9 @@ struct Value {
   std::uint16_t reason = 0;        // of raw: a veto, or one of those below
   std::uint16_t timing_round = 0;  // the last one that has begun, of the calls from here on
   std::uint16_t decided = 0;       // the last one that was decided; less: it is under way
-  std::uint16_t calls = 0;  // it times so many calls as `codes` says, and as many the other way
-  bool codes = true;        // what fits is coded, but for calls that are timed the other way
-  std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
-  std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
+  std::uint16_t calls = 0;     // it times so many calls as `codes` says, and as many the other way
+  bool codes = true;           // what fits is coded, but for calls that are timed the other way
+  choose::RoundTimes times{};  // of the one that was decided
   std::uint8_t dtype = 0;  // what slots of messages hold, whatever either end calls them; of raw: 0
   bool operator==(const Value&) const = default;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agree/address.h"
-#include "agree/mix.h"
+#include "base/bytes.h"
 
 namespace thinwire::nccl::agree {
 

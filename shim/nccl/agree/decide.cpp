@@ -31,12 +31,8 @@ Value decide(const Value& in_force, const Offer& of_all) {
     made.calls = static_cast<std::uint16_t>(choose::calls_of_round(of_all.span));
   } else if (made.timing_round > made.decided && of_all.timed == made.timing_round) {
     made.decided = made.timing_round;
-    made.codes = choose::pays(
-        {of_all.raw_ns, of_all.coded_ns, of_all.raw_mean_ns, of_all.coded_mean_ns}, made.codes);
-    made.raw_ns = of_all.raw_ns;
-    made.coded_ns = of_all.coded_ns;
-    made.raw_mean_ns = of_all.raw_mean_ns;
-    made.coded_mean_ns = of_all.coded_mean_ns;
+    made.codes = choose::pays(of_all.times, made.codes);
+    made.times = of_all.times;
   }
   return made;
 }

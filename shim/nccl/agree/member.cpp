@@ -5,7 +5,7 @@
 #include "agree/address.h"
 #include "agree/core.h"
 #include "agree/socket.h"
-#include "agree/words.h"
+#include "agree/terms.h"
 
 namespace thinwire::nccl::agree {
 

@@ -10,7 +10,7 @@
 
 #include "agree/core.h"
 #include "agree/member.h"
-#include "agree/mix.h"
+#include "base/bytes.h"
 
 namespace thinwire::nccl::agree {
 namespace {

@@ -16,10 +16,7 @@ Offer both(const Offer& one, const Offer& other) {
   made.asks = std::max(one.asks, other.asks);
   made.span = std::max(one.span, other.span);
   made.timed = std::min(one.timed, other.timed);
-  made.raw_ns = std::max(one.raw_ns, other.raw_ns);
-  made.coded_ns = std::max(one.coded_ns, other.coded_ns);
-  made.raw_mean_ns = std::max(one.raw_mean_ns, other.raw_mean_ns);
-  made.coded_mean_ns = std::max(one.coded_mean_ns, other.coded_mean_ns);
+  made.times = choose::slower(one.times, other.times);
   made.dtype = one.dtype;  // of a pair the sender's, which is the root
   return made;
 }

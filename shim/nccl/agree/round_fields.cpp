@@ -1,12 +1,24 @@
 #include "agree/message_fields.h"
 
 namespace thinwire::nccl::agree {
+namespace {
+
+void put(FieldWriter& to, const choose::RoundTimes& times) {
+  to.put(times.raw).put(times.coded).put(times.raw_mean).put(times.coded_mean);
+}
+void take(FieldReader& from, choose::RoundTimes& times) {
+  for (std::uint64_t* const each : {&times.raw, &times.coded, &times.raw_mean, &times.coded_mean}) {
+    *each = from.take<std::uint64_t>();
+  }
+}
+
+}  // namespace
 
 void put(FieldWriter& to, const Offered& it) {
   to.put(it.key).put(it.offer.needed).put(it.offer.veto);
   to.put(it.offer.asks).put(it.offer.span).put(it.offer.timed);
-  to.put(it.offer.raw_ns).put(it.offer.coded_ns);
-  to.put(it.offer.raw_mean_ns).put(it.offer.coded_mean_ns).put(it.offer.dtype);
+  put(to, it.offer.times);
+  to.put(it.offer.dtype);
 }
 bool take(FieldReader& from, Offered& it) {
   it.key = from.take<std::uint64_t>();
@@ -14,10 +26,7 @@ bool take(FieldReader& from, Offered& it) {
        {&it.offer.needed, &it.offer.veto, &it.offer.asks, &it.offer.span, &it.offer.timed}) {
     *each = from.take<std::uint16_t>();
   }
-  it.offer.raw_ns = from.take<std::uint64_t>();
-  it.offer.coded_ns = from.take<std::uint64_t>();
-  it.offer.raw_mean_ns = from.take<std::uint64_t>();
-  it.offer.coded_mean_ns = from.take<std::uint64_t>();
+  take(from, it.offer.times);
   it.offer.dtype = from.take<std::uint8_t>();
   return true;
 }
@@ -49,8 +58,8 @@ bool take(FieldReader& from, Limit& it) {
 void put(FieldWriter& to, const Commit& it) {
   to.put(it.key).put(it.round).put(it.from).put(it.value.capacity).put(it.value.reason);
   to.put(it.value.timing_round).put(it.value.decided).put(it.value.calls);
-  to.put(static_cast<std::uint8_t>(it.value.codes)).put(it.value.raw_ns).put(it.value.coded_ns);
-  to.put(it.value.raw_mean_ns).put(it.value.coded_mean_ns);
+  to.put(static_cast<std::uint8_t>(it.value.codes));
+  put(to, it.value.times);
   to.put(it.value.dtype);
 }
 bool take(FieldReader& from, Commit& it) {
@@ -62,10 +71,7 @@ bool take(FieldReader& from, Commit& it) {
     *each = from.take<std::uint16_t>();
   }
   const bool sound = take_flag(from, it.value.codes);
-  it.value.raw_ns = from.take<std::uint64_t>();
-  it.value.coded_ns = from.take<std::uint64_t>();
-  it.value.raw_mean_ns = from.take<std::uint64_t>();
-  it.value.coded_mean_ns = from.take<std::uint64_t>();
+  take(from, it.value.times);
   it.value.dtype = from.take<std::uint8_t>();
   return sound;
 }

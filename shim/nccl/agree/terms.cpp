@@ -38,11 +38,10 @@ std::string difference(int one, const std::string& its_terms, int other,
   for (const auto& [name, value] : left) {
     const auto [found, added] = right.try_emplace(name, "not known");
     if (found->second == value) continue;
-    return name + " is " + value + " on rank " + std::to_string(one) + " and " + found->second +
-           " on " + "rank " + std::to_string(other);
+    return name + " is " + value + " on " + rank_text(one) + " and " + found->second + " on " +
+           rank_text(other);
   }
-  return "the settings of rank " + std::to_string(one) + " and rank " + std::to_string(other) +
-         " differ";
+  return "the settings of " + rank_text(one) + " and " + rank_text(other) + " differ";
 }
 
 }  // namespace thinwire::nccl::agree

@@ -1,4 +1,5 @@
-// Settings that must be equal on all ranks, as text: a line "name=value" each.
+// Texts of what ranks compare and report: settings that must be equal on all of them, a line
+// "name=value" each, and ranks' names.
 #pragma once
 
 #include <string>
@@ -6,6 +7,8 @@
 #include "agree/agree.h"
 
 namespace thinwire::nccl::agree {
+
+inline std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
 // Writes the terms, at most kMostText long; text that is too long to be shown is still compared.
 std::string terms_text(const Terms& terms);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agree/words.h"
+#include "agree/terms.h"
 
 namespace thinwire::nccl::agree {
 

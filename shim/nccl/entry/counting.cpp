@@ -3,7 +3,6 @@
 
 #include "entry/group.h"
 #include "observe/report.h"
-#include "observe/trace.h"
 #include "state/reason.h"
 #include "state/settings.h"
 

@@ -7,7 +7,7 @@
 #include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
-#include "run/retired.h"
+#include "run/compressor.h"
 #include "state/communicators.h"
 #include "state/settings.h"
 

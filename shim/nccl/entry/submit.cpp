@@ -5,7 +5,6 @@
 
 #include "entry/counting.h"
 #include "entry/group.h"
-#include "entry/ways.h"
 #include "entry/windows.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
@@ -112,10 +111,7 @@ void note_news(const Planned& planned) {
                .codec = decision.codec,
                .peer = is_named_by_peer ? call.peer : -1,
                .timing_round = value.decided,
-               .raw_ns = value.raw_ns,
-               .coded_ns = value.coded_ns,
-               .raw_mean_ns = value.raw_mean_ns,
-               .coded_mean_ns = value.coded_mean_ns,
+               .times = value.times,
                .codes = value.codes});
 }
 

@@ -1,4 +1,4 @@
-#include "entry/ways.h"
+#include "entry/submit.h"
 
 #include <utility>
 
@@ -42,7 +42,7 @@ ncclResult_t go_watched(Planned planned) {
   }
   enqueue_before({&planned, 1});
   const ncclResult_t result = pass(planned.call);
-  if (result == ncclInProgress && has_behind(planned)) {
+  if (result == ncclInProgress && has_after(planned)) {
     allowed([&] { finish_later({}, {planned}); });
   } else {
     enqueue_after({&planned, 1});

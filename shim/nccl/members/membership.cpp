@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
 #include <utility>
 
 #include "base/bytes.h"
-#include "choose/timing_round.h"
-#include "members/fabric.h"
 #include "members/host.h"
+#include "members/terms.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "native/refused.h"
@@ -58,61 +56,8 @@ void warn_of_id(const std::string& text, int rank) {
   if (rank == 1 && (of_job == 1 || of_job < 0) && !said.exchange(true)) warn(text);
 }
 
-// A name's rules may be another rank's, too, though the policy is the same. Numbers from 1 on.
-std::string rules_text(std::uint64_t rules) {
-  std::string text;
-  for (int at = 0; rules >> at != 0; ++at) {
-    if ((rules >> at & 1U) != 0) text += (text.empty() ? "" : ",") + std::to_string(at + 1);
-  }
-  return text.empty() ? "none" : text;
-}
-
-std::string policy_text() {
-  if (settings().policy == nullptr) return "missing";
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(tw_policy_hash(settings().policy)));
-  return text;
-}
-
-// Terms of the policy, and of the name by which it takes the ranks.
-agree::Terms policy_terms(std::uint64_t rules) {
-  return {{"the policy", policy_text()}, {"the policy's rules for its name", rules_text(rules)}};
-}
-
-// The rules of spec/slot.md, "Sums": an earlier build would take a node's mean for its sum.
-constexpr const char* kSumRules = "values are multiplied first";
-
-// Terms that ranks which compress together have alike.
-agree::Terms terms(bool blocks, std::uint64_t rules) {
-  const char* const link = tw_setting_value("THINWIRE_LINK");
-  agree::Terms all = {
-      {"the library's version", tw_version()},
-      {"the codec", tw_codec_spec(settings().codecs.front().codec)},
-      {"the threshold", std::to_string(settings().threshold)},
-      {"how reductions and all-to-alls travel", settings().rounds ? "in rounds" : "at once"},
-      {"the link", link == nullptr ? "not stated" : link},
-      {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
-      {"how calls are timed", choose::kTimingRules},
-      {"how sums are made", kSumRules},
-      {"what does not pay", settings().force ? "compressed" : "raw"},
-      {"the memory for references", std::to_string(settings().references)},
-      {"the communicator's way", blocks ? "blocking" : "not blocking"},
-      {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
-  for (auto& each : policy_terms(rules)) all.push_back(std::move(each));
-  return all;
-}
-
 // Before NCCL says which GPU a communicator has.
 constexpr int kUnknownDevice = -1;
-
-// Says whose communicators decide together. If nothing is decided together, each is as if it had
-// all ranks.
-agree::Kindred kindred(int ranks, std::uint64_t rules, const std::string& name) {
-  const std::uint32_t job = settings().joins ? ranks_of_job() : static_cast<std::uint32_t>(ranks);
-  const std::uint32_t siblings = siblings_by(rules);
-  return {job, siblings > 1 ? hash_of(name) : rules, siblings};
-}
 
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
   return std::as_writable_bytes(std::span(id.internal));
@@ -149,9 +94,9 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   ncclUniqueId copy = id;
   const bool has_siblings = note_ranks(ranks);
   const std::uint64_t rules = rules_for(name, ranks);
-  auto agreed =
-      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name),
-                    domain_of(blocks ? device_of(comm) : kUnknownDevice));
+  auto agreed = helper().open(bytes_of(copy), rank, ranks, all_terms(blocks, rules),
+                              kindred(ranks, rules, name),
+                              domain_of(blocks ? device_of(comm) : kUnknownDevice));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->membership().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
@@ -179,8 +124,8 @@ SplitOff next_split(ncclComm_t parent, int color) {
 SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
   constexpr int kColor = INT_MIN;  // no split has it
   std::ranges::sort(lost);
-  std::uint64_t number = 0xCBF29CE484222325U;
-  for (const int rank : lost) number = (number ^ static_cast<unsigned>(rank)) * 0x100000001B3U;
+  std::uint64_t number = 0;
+  for (const int rank : lost) number = mix_of(number, rank);
   SplitOff from;
   with_begun(parent, [&](Communicator* of) {
     if (of == nullptr) return;
@@ -254,7 +199,7 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   const std::uint64_t rules = communicator.rules;
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
-                          from->grown ? terms(from->blocks, rules) : policy_terms(rules),
+                          from->grown ? all_terms(from->blocks, rules) : policy_terms(rules),
                           kindred(ranks, rules, communicator.name), domain_of(device_of(comm)));
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "native/call_native.h"
-#include "observe/trace.h"
 #include "state/communicators.h"
 #include "state/policy.h"
 #include "state/reason.h"

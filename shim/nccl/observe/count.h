@@ -21,4 +21,16 @@ struct Count {
 };
 void count(const Count& call);
 
+// THINWIRE_TRACE and THINWIRE_METRICS of an NCCL program: what it asked of NCCL, over time, in
+// files of each process (docs/reference/trace.md).
+
+// Whether either is wanted.
+bool is_traced();
+
+// Any thread. The first one begins the trace; calls that only receive are left to who sends.
+void trace_call(const Count& call);
+
+// Writes what is left; waits for that. No more calls are traced.
+void end_trace();
+
 }  // namespace thinwire::nccl

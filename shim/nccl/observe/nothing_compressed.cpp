@@ -1,4 +1,4 @@
-#include "observe/nothing_compressed.h"
+#include "observe/report.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

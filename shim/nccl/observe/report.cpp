@@ -14,8 +14,7 @@
 #include "native/not_taken.h"
 #include "native/real.h"
 #include "native/refused.h"
-#include "observe/nothing_compressed.h"
-#include "observe/trace.h"
+#include "observe/count.h"
 #include "run/compressor.h"
 #include "run/service.h"
 #include "shim/common/trace/recorder.h"
@@ -93,7 +92,7 @@ std::string memory_as_json(const Communicator& communicator) {
   if (compressor == nullptr) return "";
   return ", \"memory\": {\"held_bytes\": " + std::to_string(compressor->held().now()) +
          ", \"most_held_bytes\": " + std::to_string(compressor->held().most()) +
-         ", \"free\": " + free_memory_as_json(communicator) + '}';
+         ", \"free\": " + communicator.free_memory.as_json() + '}';
 }
 
 std::string memory_as_text(const Communicator& communicator) {
@@ -101,7 +100,7 @@ std::string memory_as_text(const Communicator& communicator) {
   if (compressor == nullptr || compressor->held().most() == 0) return "";
   return "    calls worked in up to " +
          std::to_string((compressor->held().most() + 0xFFFFF) >> 20) +
-         " MiB of GPU memory of the library's own\n" + free_memory_as_text(communicator);
+         " MiB of GPU memory of the library's own\n" + communicator.free_memory.as_text();
 }
 
 std::string connections_as_text(const Communicator& communicator) {

@@ -1,4 +1,4 @@
-#include "observe/trace.h"
+#include "observe/count.h"
 
 #include <atomic>
 #include <mutex>

@@ -12,9 +12,6 @@
 namespace thinwire::nccl {
 namespace {
 
-// Calls between two of a kind, whose ends are noted: those of a step of training, about.
-constexpr std::uint32_t kListened = 64;
-
 // It may be another rank's veto, and is what came over a socket.
 int reason_of(const agree::Value& value) {
   if (value.reason == agree::kNotSmaller) return kNotSmaller;
@@ -168,34 +165,6 @@ void Compressor::take_plan(const Call& call, const PlanKey& key, Decision& made)
   if (is_of_memory(why)) made.failure = ncclSystemError;
 }
 
-bool Compressor::captured_goes_raw(const agree::Value& value, Decision& made) const {
-  // A capacity that cannot follow the data would spill at every replay of data that has changed.
-  const bool fits = settings().codecs[made.codec].has_fixed_size();
-  const bool is_timed = value.decided == 0 && value.timing_round != 0;
-  if (!fits || is_timed) made.reason = kCaptured;
-  if (made.reason == 0 && !value.codes) made.reason = kNotFaster;
-  return made.reason != 0;
-}
-
-bool Compressor::goes_raw(const agree::Value& value, Decision& made) {
-  made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
-  if (made.turn->asks) {
-    const std::lock_guard lock(mutex_);
-    made.of[0]->ask(value.timing_round);
-  }
-  const bool waits = made.turn->is_before_timed;
-  if (made.of[0]->waits(waits)) --waiting_;
-  if (waits) {
-    ++waiting_;
-    listens_ = kListened;
-  } else if (waiting_ == 0) {
-    listens_ = 0;
-  }
-  if (made.turn->codes) return false;
-  made.reason = value.timing_round > value.decided ? kBeingTimed : kNotFaster;
-  return true;
-}
-
 void Compressor::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
   made.is_raw = true;
   const bool undecided = value.reason == agree::kUndecided;
@@ -262,23 +231,6 @@ bool Compressor::keeps_results(const Call& call) {
 
 std::uint64_t Compressor::reference_bytes_of(const Call& call, unsigned codec) {
   return keeps_results(call) && settings().codecs[codec].lossless ? settings().references : 0;
-}
-
-// First what needs no memory.
-void Compressor::abort() {
-  abort_mailboxes();
-  agreed_->abort();
-}
-
-void Compressor::revoke() {
-  abort_mailboxes();
-  agreed_->revoke();
-}
-
-void Compressor::abort_mailboxes() {
-  const std::lock_guard lock(stream_memories_mutex_);
-  aborted_ = true;
-  for (const auto& each : stream_memories_) tw_mailbox_abort(each->mailbox());
 }
 
 }  // namespace thinwire::nccl

@@ -259,4 +259,8 @@ class Compressor {
   std::atomic<std::uint64_t> connected_bytes_{0};
 };
 
+// Lets go of a communicator after the program's last call on it. As soon as nobody needs more of it
+// than its figures, and it is none of the latest that have ended, it is destroyed.
+void let_go(Communicator& ended);
+
 }  // namespace thinwire::nccl

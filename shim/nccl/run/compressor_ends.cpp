@@ -6,9 +6,21 @@
 #include "run/compressor.h"
 #include "run/memory.h"
 #include "run/service.h"
+#include "state/communicators.h"
 #include "state/settings.h"
 
 namespace thinwire::nccl {
+namespace {
+
+// Whether nobody refers to one that its program has ended in order: neither what its streams have,
+// nor the service thread. One that was aborted or has failed is kept: threads may still be in it.
+bool is_free(const Communicator& ended) {
+  if (!ended.is_let_go || ended.revoked || ended.out_of_step || ended.is_unfinished) return false;
+  const Compressor* const compressor = ended.compressor.load(std::memory_order_acquire);
+  return compressor == nullptr || compressor->is_free();
+}
+
+}  // namespace
 
 // NCCL may still put work of a communicator that does not block on the stream.
 void Compressor::fail(const Call& call) {
@@ -34,6 +46,23 @@ void Compressor::drop_in_flight(StreamMemory& stream_memory) {
     if (before != nullptr) in_flight_pool_.give_back(before);
     in_flight_pool_.give_back(in_flight);
   }
+}
+
+// First what needs no memory.
+void Compressor::abort() {
+  abort_mailboxes();
+  agreed_->abort();
+}
+
+void Compressor::revoke() {
+  abort_mailboxes();
+  agreed_->revoke();
+}
+
+void Compressor::abort_mailboxes() {
+  const std::lock_guard lock(stream_memories_mutex_);
+  aborted_ = true;
+  for (const auto& each : stream_memories_) tw_mailbox_abort(each->mailbox());
 }
 
 void Compressor::end(bool is_gone) {
@@ -62,6 +91,13 @@ void Compressor::give_back() {
   if (references_ == nullptr) return;
   held_.give(settings().references);
   give_working(std::exchange(references_, nullptr));
+}
+
+void let_go(Communicator& ended) {
+  for (Communicator* const each : note_let_go(ended, is_free)) {
+    delete each->compressor.load();
+    delete each;
+  }
 }
 
 // The numbers of a communicator's calls: by them ranks agree which calls are coded.

@@ -1,4 +1,5 @@
-// Times of calls on their streams: one before a call and one after it, both written in the order of
+// Whether a call whose blocks would fit goes raw all the same, by what calls of its kind took; and
+// times of calls on their streams: one before a call and one after it, both written in the order of
 // the stream. A call begins where its communicator is free.
 #include <algorithm>
 #include <atomic>
@@ -7,9 +8,14 @@
 #include "native/refused.h"
 #include "run/compressor.h"
 #include "run/service.h"
+#include "state/reason.h"
+#include "state/settings.h"
 
 namespace thinwire::nccl {
 namespace {
+
+// Calls between two of a kind, whose ends are noted: those of a step of training, about.
+constexpr std::uint32_t kListened = 64;
 
 constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one after it
 
@@ -20,6 +26,34 @@ std::uint64_t time_of(const InFlight& clock, int at) {
 }
 
 }  // namespace
+
+bool Compressor::captured_goes_raw(const agree::Value& value, Decision& made) const {
+  // A capacity that cannot follow the data would spill at every replay of data that has changed.
+  const bool fits = settings().codecs[made.codec].has_fixed_size();
+  const bool is_timed = value.decided == 0 && value.timing_round != 0;
+  if (!fits || is_timed) made.reason = kCaptured;
+  if (made.reason == 0 && !value.codes) made.reason = kNotFaster;
+  return made.reason != 0;
+}
+
+bool Compressor::goes_raw(const agree::Value& value, Decision& made) {
+  made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
+  if (made.turn->asks) {
+    const std::lock_guard lock(mutex_);
+    made.of[0]->ask(value.timing_round);
+  }
+  const bool waits = made.turn->is_before_timed;
+  if (made.of[0]->waits(waits)) --waiting_;
+  if (waits) {
+    ++waiting_;
+    listens_ = kListened;
+  } else if (waiting_ == 0) {
+    listens_ = 0;
+  }
+  if (made.turn->codes) return false;
+  made.reason = value.timing_round > value.decided ? kBeingTimed : kNotFaster;
+  return true;
+}
 
 InFlight* Compressor::take_clock(Kind* of) {
   InFlight* const clock = in_flight_pool_.take(kTimeBytes);

@@ -1,92 +1,18 @@
 #include "run/enqueue.h"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <mutex>
-#include <numeric>
-#include <vector>
 
-#include "base/threads.h"
 #include "native/call_native.h"
 #include "native/events.h"
 #include "native/refused.h"
+#include "run/batch.h"
 #include "run/first_calls.h"
 #include "run/ranges.h"
-#include "run/service.h"
 #include "state/reason.h"
 
 namespace thinwire::nccl {
 namespace {
-
-std::uint64_t next_group() {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-// Lists of this thread, so that nothing is allocated after they have been as large.
-struct Batch {
-  std::vector<Compressor*> compressors;  // each once
-  std::size_t locked = 0;                // of these, the first ones
-  std::vector<tw_stream_call> calls;
-  std::vector<std::size_t> order;  // largest first, as memory is reserved for them
-
-  // In one order, whichever thread.
-  void lock(std::span<const Planned> planned) {
-    compressors.clear();
-    for (const Planned& each : planned) compressors.push_back(each.compressor);
-    std::ranges::sort(compressors);
-    compressors.erase(std::ranges::unique(compressors).begin(), compressors.end());
-    for (; locked < compressors.size(); ++locked) compressors[locked]->mutex().lock();
-    // Before anything is enqueued: CUDA may load a kernel of NCCL's as it is launched, and wait for
-    // the whole GPU, where a kernel of ours may already wait for the service thread.
-    for (Compressor* const each : compressors) look_after(*each);
-  }
-  void unlock() {
-    while (locked > 0) compressors[--locked]->mutex().unlock();
-  }
-};
-
-Batch& batch() { return of_thread<Batch>(); }
-
-// The calls' compressors, locked while it lives.
-class Locked {
- public:
-  explicit Locked(std::span<const Planned> calls) : of_(batch()) {
-    try {
-      of_.lock(calls);
-    } catch (...) {
-      of_.unlock();
-      throw;
-    }
-  }
-  ~Locked() { of_.unlock(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  Batch& batch_of() { return of_; }
-
- private:
-  Batch& of_;
-};
-
-bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
-  into.calls.resize(planned.size());
-  into.order.resize(planned.size());
-  std::iota(into.order.begin(), into.order.end(), std::size_t{0});
-  const auto bytes_of = [&](std::size_t at) {
-    return planned[at].decision.plan->info.device_bytes;
-  };
-  std::ranges::sort(into.order, std::greater(), bytes_of);
-  const std::uint64_t group = next_group();
-  bool all = true;
-  for (const std::size_t at : into.order) {
-    const Planned& each = planned[at];
-    const InFlight* const in_flight = each.compressor->prepare(
-        each.call, each.decision, part, group, each.counters, &into.calls[at]);
-    all = all && in_flight != nullptr;
-  }
-  return all;
-}
 
 ncclResult_t result_of(tw_status status) {
   if (status == TW_OK) return ncclSuccess;
@@ -186,7 +112,7 @@ ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {
   const bool is_known = allowed([&] {
     const Range range(calls);
     Locked locked(calls);
-    result = enqueue(locked.batch_of());
+    result = enqueue(locked.batch());
   });
   if (is_known) return result;
   for (const Planned& each : calls) {
@@ -246,7 +172,7 @@ namespace {
 
 void enqueue_sample(const Planned& tried, Part part) {
   Locked locked({&tried, 1});
-  Batch& own = locked.batch_of();
+  Batch& own = locked.batch();
   if (!prepare({&tried, 1}, part, own)) {
     for (Kind* const of : tried.decision.of) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "run/enqueue.h"
+#include "run/planned.h"
 
 namespace thinwire::nccl {
 

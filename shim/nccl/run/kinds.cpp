@@ -13,9 +13,6 @@ constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
 // Messages that are compared, whose types may take turns.
 constexpr std::uint64_t kCompared = 8;
-choose::RoundTimes times_of(const agree::Value& value) {
-  return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
-}
 
 }  // namespace
 
@@ -79,8 +76,8 @@ Turn Kind::turn(const agree::Value& value, bool once) {
     confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
     last_ = value;
     turn.news = &last_;
-    next_ask_ = turns_ +
-                choose::calls_between(times_of(value), value.calls, confirmed_, value.decided == 1);
+    next_ask_ =
+        turns_ + choose::calls_between(value.times, value.calls, confirmed_, value.decided == 1);
   }
   if (once) return turn;
   turn.asks = turns_ == next_ask_;
@@ -88,7 +85,7 @@ Turn Kind::turn(const agree::Value& value, bool once) {
   turn.is_before_timed = (turns_ + 1) % to_watched == 0;
   if (turns_ % to_watched == 0) {
     turn.timing_round = value.decided;
-    turn.took = times_of(value);
+    turn.took = value.times;
   }
   return turn;
 }
@@ -126,12 +123,7 @@ void Kind::watch(const Turn& turn, std::uint64_t nanoseconds) {
   watched_times_.add(turn.codes, nanoseconds);
   if (++watched_ < choose::kWatched) return;
   watched_ = 0;
-  const choose::RoundTimes now = watched_times_.get();
-  const bool is_overtaken =
-      choose::is_overtaken(turn.codes ? now.coded : now.raw, turn.took, turn.codes) ||
-      choose::is_overtaken_by_means(turn.codes ? now.coded_mean : now.raw_mean, turn.took,
-                                    turn.codes);
-  if (is_overtaken) ask(turn.timing_round);
+  if (choose::is_overtaken(watched_times_.get(), turn.took, turn.codes)) ask(turn.timing_round);
 }
 
 void Kind::timed(const Turn& turn, std::uint64_t nanoseconds) {
@@ -141,11 +133,7 @@ void Kind::timed(const Turn& turn, std::uint64_t nanoseconds) {
   seen_.times.add(turn.codes, nanoseconds);
   if (++seen_.calls != 2U * turn.calls) return;
   own_.timed = turn.timing_round;
-  const choose::RoundTimes took = seen_.times.get();
-  own_.raw_ns = took.raw;
-  own_.coded_ns = took.coded;
-  own_.raw_mean_ns = took.raw_mean;
-  own_.coded_mean_ns = took.coded_mean;
+  own_.times = seen_.times.get();
   // Under a veto it is offered with the veto's end: nobody times that round again.
   if (!vetoed_) offer();
 }

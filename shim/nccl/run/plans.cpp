@@ -2,14 +2,11 @@
 
 #include <bit>
 
+#include "base/bytes.h"
 #include "state/settings.h"
 
 namespace thinwire::nccl {
 namespace {
-
-std::uint64_t mix(std::uint64_t sum, std::uint64_t word) {
-  return (sum ^ word) * 0x9E3779B97F4A7C15U + (sum >> 29);
-}
 
 tw_stream_plan_options options_of(const PlanKey& key) {
   tw_stream_plan_options options{};
@@ -32,14 +29,9 @@ tw_stream_plan_options options_of(const PlanKey& key) {
 }  // namespace
 
 std::size_t Plans::Hash::operator()(const PlanKey& key) const {
-  std::uint64_t sum = mix(key.operation, key.dtype);
-  sum = mix(sum, static_cast<std::uint32_t>(key.peer));
-  sum = mix(sum, std::uint64_t{key.capacity[0]} << 32 | key.capacity[1]);
-  sum = mix(sum, std::uint64_t{key.way} << 32 | key.flags);
-  sum = mix(sum, key.codec);
-  sum = mix(sum, key.count);
-  sum = mix(sum, key.reference_bytes);
-  return mix(sum, std::bit_cast<std::uint64_t>(key.scale));
+  return mix_of(key.operation, key.dtype, static_cast<std::uint32_t>(key.peer), key.capacity[0],
+                key.capacity[1], key.way, key.flags, key.codec, key.count, key.reference_bytes,
+                std::bit_cast<std::uint64_t>(key.scale));
 }
 
 Plan* Plans::take(tw_stream_comm* comm, const PlanKey& key, tw_status* why) {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "run/enqueue.h"
+#include "run/planned.h"
 
 namespace thinwire::nccl {
 

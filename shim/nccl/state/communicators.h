@@ -14,7 +14,6 @@
 #include "agree/agree.h"
 #include "native/nccl_abi.h"
 #include "state/counters.h"
-#include "state/free_memory.h"
 #include "state/own_sums.h"
 #include "state/timings.h"
 #include "state/windows.h"

@@ -1,5 +1,7 @@
 #include "state/counters.h"
 
+#include <sstream>
+
 namespace thinwire::nccl {
 namespace {
 
@@ -22,6 +24,42 @@ void add(Counters& to, const Counters& more) {
   add(to.spilled_blocks_received, more.spilled_blocks_received);
   add(to.difference_bytes, more.difference_bytes);
   add(to.sample_encodes, more.sample_encodes);
+}
+
+void FreeMemories::add(const FreeMemory& of) {
+  const std::lock_guard lock(mutex_);
+  if (of_kinds_.size() < kMost) of_kinds_.push_back(of);
+}
+
+std::vector<FreeMemory> FreeMemories::all() const {
+  const std::lock_guard lock(mutex_);
+  return of_kinds_;
+}
+
+std::string FreeMemories::as_json() const {
+  std::ostringstream out;
+  const char* separator = "";
+  out << '[';
+  for (const FreeMemory& each : all()) {
+    out << separator << "{\"operation\": \"" << operation_name(each.operation)
+        << "\", \"dtype\": \"" << type_text(each.dtype)
+        << "\", \"least_bytes\": " << each.least_bytes << ", \"before_bytes\": " << each.before
+        << ", \"behind_bytes\": " << each.after << '}';
+    separator = ", ";
+  }
+  out << ']';
+  return out.str();
+}
+
+std::string FreeMemories::as_text() const {
+  std::ostringstream out;
+  for (const FreeMemory& each : all()) {
+    out << "    the first compressed " << operation_name(each.operation) << " of "
+        << type_text(each.dtype) << ", " << each.least_bytes << " to " << 2 * each.least_bytes - 1
+        << " bytes: " << (each.before >> 20) << " MiB of the GPU were free before it, "
+        << (each.after >> 20) << " after it\n";
+  }
+  return out.str();
 }
 
 }  // namespace thinwire::nccl

@@ -1,9 +1,13 @@
-// Counts of one operation on one communicator.
+// Figures of one communicator: counts of each operation, and the memory of its GPU that was free
+// around first calls.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "state/operation.h"
 #include "state/reason.h"
@@ -28,5 +32,31 @@ struct Counters {
 
 // Adds the figures of `more`.
 void add(Counters& to, const Counters& more);
+
+// How much memory of its GPU was free before and after the first compressed call of each kind of
+// a communicator: with the call NCCL may have connected ranks. For the report.
+struct FreeMemory {
+  int operation = 0;
+  std::uint32_t dtype = 0;        // tw_dtype
+  std::uint64_t least_bytes = 0;  // of the kind: below twice as many
+  std::uint64_t before = 0, after = 0;
+};
+
+class FreeMemories {
+ public:
+  void add(const FreeMemory& of);
+  // As a list of JSON objects, and as lines of a report in words.
+  std::string as_json() const;
+  std::string as_text() const;
+
+ private:
+  // Programs whose kinds never end would fill the memory.
+  static constexpr std::size_t kMost = 256;
+
+  std::vector<FreeMemory> all() const;
+
+  mutable std::mutex mutex_;
+  std::vector<FreeMemory> of_kinds_;
+};
 
 }  // namespace thinwire::nccl

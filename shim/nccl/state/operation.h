@@ -1,8 +1,10 @@
-// The operations that calls are of, as the table in native/taken.h has them.
+// The operations that calls are of, as the table in native/taken.h has them; and names of these and
+// of types.
 #pragma once
 
 #include <cstdint>
 
+#include "base/dtype.h"
 #include "native/taken.h"
 #include "thinwire/thinwire.h"
 
@@ -42,5 +44,10 @@ inline constexpr OperationRow kOperationRows[kOperations] = {
 };
 
 inline const char* operation_name(int operation) { return kOperationRows[operation].name; }
+
+// The name of a tw_dtype; "" for none.
+inline const char* type_text(std::uint32_t dtype) {
+  return dtype < kDtypeCount ? dtype_name(static_cast<Dtype>(dtype)) : "";
+}
 
 }  // namespace thinwire::nccl

@@ -11,10 +11,6 @@
 
 namespace thinwire::nccl {
 
-const char* type_text(std::uint32_t dtype) {
-  return dtype < kDtypeCount ? dtype_name(static_cast<Dtype>(dtype)) : "";
-}
-
 namespace {
 
 const char* outcome_text(const Timing& of) { return of.codes ? "compressed" : "raw"; }
@@ -35,8 +31,9 @@ std::string sentence(const Timing& of) {
   std::snprintf(times, sizeof times,
                 ": %s; raw took %.1f us and compressed %.1f us, %.1f and %.1f on average (timing "
                 "round %u)",
-                outcome_text(of), microseconds(of.raw_ns), microseconds(of.coded_ns),
-                microseconds(of.raw_mean_ns), microseconds(of.coded_mean_ns), of.timing_round);
+                outcome_text(of), microseconds(of.times.raw), microseconds(of.times.coded),
+                microseconds(of.times.raw_mean), microseconds(of.times.coded_mean),
+                of.timing_round);
   return out.str() + times;
 }
 
@@ -75,10 +72,10 @@ std::string timings_as_json(const Communicator& communicator) {
         << "\", \"dtype\": \"" << type_text(each.dtype)
         << "\", \"least_bytes\": " << each.least_bytes << ", \"codec\": \""
         << tw_codec_spec(settings().codecs[each.codec].codec) << "\", \"peer\": " << each.peer
-        << ", \"probations\": " << each.timing_round << ", \"raw_nanoseconds\": " << each.raw_ns
-        << ", \"compressed_nanoseconds\": " << each.coded_ns
-        << ", \"raw_mean_nanoseconds\": " << each.raw_mean_ns
-        << ", \"compressed_mean_nanoseconds\": " << each.coded_mean_ns << ", \"way\": \""
+        << ", \"probations\": " << each.timing_round << ", \"raw_nanoseconds\": " << each.times.raw
+        << ", \"compressed_nanoseconds\": " << each.times.coded
+        << ", \"raw_mean_nanoseconds\": " << each.times.raw_mean
+        << ", \"compressed_mean_nanoseconds\": " << each.times.coded_mean << ", \"way\": \""
         << outcome_text(each) << "\"}";
     separator = ", ";
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "agree/agree.h"
+
 namespace thinwire::nccl {
 
 struct Communicator;
@@ -18,10 +20,7 @@ struct Timing {
   unsigned codec = 0;             // of Settings::codecs
   int peer = -1;  // of a message the other rank, of a Broadcast or Scatter the root; -1: neither
   std::uint32_t timing_round = 0;  // how many there have been
-  std::uint64_t raw_ns = 0;        // the least that a call took, of the rank that took longest
-  std::uint64_t coded_ns = 0;
-  std::uint64_t raw_mean_ns = 0;  // of the calls of a way together, by their number
-  std::uint64_t coded_mean_ns = 0;
+  choose::RoundTimes times{};      // of the rank that took longest
   bool codes = false;
 
   bool is_of(const Timing& other) const {
@@ -43,9 +42,6 @@ class Timings {
 
 // A call has come to a new one. Logged by one rank.
 void note_timing(Communicator& communicator, const Timing& made);
-
-// The name of a tw_dtype; "" for none.
-const char* type_text(std::uint32_t dtype);
 
 // Writes them as a list of JSON objects, and as lines of a report in words.
 std::string timings_as_json(const Communicator& communicator);

@@ -2,8 +2,7 @@
 // block is owned; the owner encodes it once, and the packet goes round. Inside a node values are
 // added before and spread after. If nodes are of one size there is a ring for each number of a
 // rank in its node, and the blocks are shared out among the rings.
-#include "collective/schedules/inside.h"
-#include "collective/schedules/ring.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

@@ -4,8 +4,7 @@
 #include <optional>
 
 #include "collective/schedules/binomial.h"
-#include "collective/schedules/inside.h"
-#include "collective/schedules/ring.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

@@ -1,6 +1,5 @@
-#include "collective/schedules/direct.h"
 
-#include "collective/schedules/inside.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

@@ -1,4 +1,4 @@
-#include "collective/schedules/inside.h"
+#include "collective/schedules/parts.h"
 
 #include "collective/schedules/binomial.h"
 

@@ -1,7 +1,7 @@
 // Sums go up a binomial tree of nodes: every one adds those of its children to its own, and sends
 // that on. Inside a node values are added before. One block: the executor pipelines pieces of it.
 #include "collective/schedules/binomial.h"
-#include "collective/schedules/inside.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

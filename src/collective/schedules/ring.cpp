@@ -1,8 +1,7 @@
-#include "collective/schedules/ring.h"
 
 #include <algorithm>
 
-#include "collective/schedules/inside.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

@@ -1,7 +1,7 @@
 // Each block goes from the root to its rank: down a binomial tree of nodes, or straight. The root
 // encodes those that leave its node and sends the others as values; its own one is copied.
 #include "collective/schedules/binomial.h"
-#include "collective/schedules/ring.h"
+#include "collective/schedules/parts.h"
 #include "collective/schedules/schedules.h"
 
 namespace thinwire::collective {

@@ -418,11 +418,11 @@ TEST(Decide, ATimingRoundIsDecidedOnceAllHaveTimedIt) {
   Value value = decide(kFirst, {.needed = 320, .asks = 1, .span = 5});
   EXPECT_EQ(std::tuple(value.timing_round, value.decided, value.calls, value.codes),
             std::tuple(1, 0, 15, false));
-  Offer all{.needed = 320, .asks = 1, .timed = 0, .raw_ns = 1000, .coded_ns = 500};
+  Offer all{.needed = 320, .asks = 1, .timed = 0, .times = {.raw = 1000, .coded = 500}};
   EXPECT_EQ(decide(value, all), value);
   all.timed = 1;
   value = decide(value, all);
-  EXPECT_EQ(std::tuple(value.decided, value.codes, value.raw_ns, value.coded_ns),
+  EXPECT_EQ(std::tuple(value.decided, value.codes, value.times.raw, value.times.coded),
             std::tuple(1, true, 1000, 500));
   EXPECT_EQ(decide(value, all), value) << "for good, until somebody asks";
   all.asks = 2;
@@ -430,9 +430,9 @@ TEST(Decide, ATimingRoundIsDecidedOnceAllHaveTimedIt) {
   EXPECT_EQ(std::tuple(value.timing_round, value.decided, value.codes), std::tuple(2, 1, true));
   // It goes on as it was until it loses.
   all.timed = 2;
-  all.coded_ns = 1001;
+  all.times.coded = 1001;
   EXPECT_FALSE(decide(value, all).codes);
-  all.coded_ns = 1000;
+  all.times.coded = 1000;
   EXPECT_TRUE(decide(value, all).codes);
 }
 

@@ -265,10 +265,10 @@ TEST(Siblings, AreTimedAsTheSlowestOfAll) {
   for (int rank = 0; rank < 4; ++rank) ASSERT_TRUE(mesh.first(rank, is_timed)) << rank;
   Offer pays = asks;
   pays.timed = 1;
-  pays.raw_ns = 1000;
-  pays.coded_ns = 500;
+  pays.times.raw = 1000;
+  pays.times.coded = 500;
   Offer does_not = pays;
-  does_not.coded_ns = 2000;
+  does_not.times.coded = 2000;
   for (const int rank : {0, 1, 2}) mesh.offer(rank, pays);
   mesh.offer(3, does_not);
   const auto is_decided = [](const Value& value) { return value.decided == 1; };

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "comm.h"
-#include "entry.h"
 #include "group.h"
 
 namespace fake_nccl {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm.h"
-#include "entry.h"
+#include "group.h"
 
 namespace fake_nccl {
 namespace {

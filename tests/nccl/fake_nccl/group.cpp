@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "entry.h"
 #include "stream.h"
 
 namespace fake_nccl {

@@ -1,10 +1,20 @@
-// Group semantics: between the outermost ncclGroupStart and ncclGroupEnd of a thread nothing is put
-// on a stream, and then everything is.
+// How NCCL's functions are exported, and group semantics: between the outermost ncclGroupStart and
+// ncclGroupEnd of a thread nothing is put on a stream, and then everything is.
 #pragma once
 
 #include <functional>
 
 #include "comm.h"
+
+// The `p` name, and a weak one that tools may take.
+#define FAKE_NCCL(name, ...)                                                               \
+  extern "C" __attribute__((visibility("default"))) ncclResult_t pnccl##name(__VA_ARGS__); \
+  extern "C" __attribute__((visibility("default"), weak,                                   \
+                            alias("pnccl" #name))) ncclResult_t nccl##name(__VA_ARGS__);   \
+  ncclResult_t pnccl##name(__VA_ARGS__)
+
+extern "C" ncclResult_t pncclGroupStart();
+extern "C" ncclResult_t pncclGroupEnd();
 
 namespace fake_nccl {
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "configured.h"
-#include "entry.h"
 #include "exchange.h"
 #include "group.h"
 #include "reduce.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "device_memory.h"
-#include "entry.h"
 #include "exchange.h"
 #include "group.h"
 #include "reduce.h"

@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "comm.h"
-#include "entry.h"
+#include "group.h"
 
 namespace fake_nccl {
 namespace {

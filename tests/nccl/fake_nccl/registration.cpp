@@ -5,7 +5,6 @@
 #include <set>
 
 #include "comm.h"
-#include "entry.h"
 #include "group.h"
 
 namespace fake_nccl {

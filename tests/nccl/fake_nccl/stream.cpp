@@ -20,48 +20,7 @@ unsigned long long next_id() {
 
 }  // namespace
 
-CUstream_st::CUstream_st() : id(next_id()), worker_([this] { work(); }) {}
-
-CUstream_st::~CUstream_st() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  changed_.notify_all();
-  worker_.join();
-}
-
-void CUstream_st::put(std::function<void()> task) {
-  {
-    const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
-  }
-  changed_.notify_all();
-}
-
-void CUstream_st::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return tasks_.empty(); });
-}
-
-bool CUstream_st::idle() {
-  const std::lock_guard lock(mutex_);
-  return tasks_.empty();
-}
-
-void CUstream_st::work() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return ends_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
-    const std::function<void()>& task = tasks_.front();  // a deque leaves it in its place
-    lock.unlock();
-    task();
-    lock.lock();
-    tasks_.pop_front();
-    changed_.notify_all();
-  }
-}
+CUstream_st::CUstream_st() : id(next_id()) {}
 
 namespace fake_nccl {
 

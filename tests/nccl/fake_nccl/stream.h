@@ -1,40 +1,24 @@
 // A stream: what is put in runs in order on a thread of its own, while the caller goes on.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
+#include "../../task_queue.h"
 #include "native/nccl_abi.h"
 
 namespace fake_nccl {
 struct Graph;
 }  // namespace fake_nccl
 
-struct CUstream_st {
- public:
+struct CUstream_st : TaskQueue {
   CUstream_st();
-  ~CUstream_st();  // does what is left first
+  ~CUstream_st() { wait(); }  // before what tasks may look at goes
 
-  void put(std::function<void()> task);
   // The graph that keeps tasks for replays while the stream is captured, in place of running them.
   std::shared_ptr<fake_nccl::Graph> captured;
   const unsigned long long id;
-  void wait();
-  bool idle();
-
- private:
-  void work();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  // the first one is running
-  bool ends_ = false;
-  std::thread worker_;
 };
 
 namespace fake_nccl {

@@ -1,4 +1,4 @@
-// Memory of the programs' arrays. The build says which: host_memory.c, device_memory.c.
+// Memory of the programs' arrays: memory.c, and managed_memory.c for tests on GPUs.
 #pragma once
 
 #include <stddef.h>

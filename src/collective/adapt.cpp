@@ -1,6 +1,7 @@
-#include "collective/staging.h"
+#include "collective/adapt.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace thinwire::collective {
 namespace {
@@ -9,6 +10,25 @@ namespace {
 constexpr std::uint32_t kStagingSlots = 4;
 
 }  // namespace
+
+void quantise_own(Schedule& schedule) {
+  const auto begins = [](const Step& step) {
+    return step.action == Action::kCopy && step.from == Area::kInput;
+  };
+  if (std::none_of(schedule.steps.begin(), schedule.steps.end(), begins)) return;
+  const std::uint32_t slot = schedule.slots++;
+  std::vector<Step> steps;
+  steps.reserve(schedule.steps.size() + 1);
+  for (const Step& step : schedule.steps) {
+    if (!begins(step)) {
+      steps.push_back(step);
+      continue;
+    }
+    steps.push_back(encode(step.block, Area::kInput, slot));
+    steps.push_back(decode(step.block, step.to, slot, step.scratch));
+  }
+  schedule.steps = std::move(steps);
+}
 
 void stage_values(Schedule& schedule) {
   const auto stays_raw = [](const Step& step) {

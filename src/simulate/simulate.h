@@ -1,4 +1,5 @@
-// One collective in slots, in stream order, beside NCCL's own function.
+// One collective, simulated: by one schedule, as the executor that polls would run it, or in slots,
+// in stream order, beside NCCL's own function.
 #pragma once
 
 #include <array>
@@ -9,6 +10,11 @@
 
 namespace thinwire::simulate {
 
+// kUnsupported if there is no such schedule, or the codec does not take such values; kTooSmall if
+// it has too many tasks in pieces of any size.
+Result<Figures> simulate(const Call& call, const Machine& machine);
+
+// A collective in slots.
 struct StreamCall {
   collective::SlotOperation operation = collective::SlotOperation::kAllgather;
   Dtype dtype = Dtype::kF32;

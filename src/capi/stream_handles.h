@@ -1,0 +1,20 @@
+// The handles of collectives in stream order.
+#pragma once
+
+#include <memory>
+
+#include "capi/handles.h"
+#include "collective/slots/enqueue.h"
+
+struct tw_stream_comm {
+  thinwire::collective::SlotLink link;
+  thinwire::codec::Spec spec;
+  thinwire::frame::Mark mark;
+  std::shared_ptr<const thinwire::collective::SlotNodes> nodes;
+  thinwire::collective::Enqueuer enqueuer = nullptr;
+};
+
+struct tw_stream_plan {
+  std::unique_ptr<thinwire::collective::SlotPlan> plan;
+  tw_stream_comm* comm;
+};
