@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/bytes.h"
 #include "base/float_mode.h"
+#include "base/mix.h"
 
 namespace thinwire::choose {
 namespace {

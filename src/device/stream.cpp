@@ -16,14 +16,6 @@ int device_of_stream(StreamHandle stream, int fallback) {
   return fallback;
 }
 
-bool is_capturing(StreamHandle stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-  if (error != cudaSuccess) cudaGetLastError();
-  // The legacy stream takes part in every capture of a blocking stream.
-  return error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
-}
-
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later) {
   cudaError_t error = cudaEventRecord(event, earlier);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(later, event, 0);

@@ -37,9 +37,6 @@ constexpr std::uint64_t outcome_bytes(Outcome outcome) {
 // which are every device's.
 int device_of_stream(StreamHandle stream, int fallback);
 
-// Whether `stream` is being captured into a graph.
-bool is_capturing(StreamHandle stream);
-
 // Makes work that comes next on `later` wait for what is on `earlier` now; `event` is of the device
 // of `earlier`. CUDA builds only.
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later);

@@ -72,6 +72,9 @@ class WorkStream {
 // where there is no such device or the driver refuses, kUnsupported in a build without CUDA.
 Result<WorkStream> acquire_work_stream(int device, std::uint64_t workspace_bytes);
 
+// Whether `stream` is being captured into a graph.
+bool is_capturing(StreamHandle stream);
+
 // Number of devices; kDevice with the cause if there is no driver or no device, kUnsupported in
 // a build without CUDA.
 Result<int> device_count();

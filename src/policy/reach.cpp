@@ -6,6 +6,7 @@
 #include <string>
 
 #include "policy/policy.h"
+#include "policy/tables.h"
 
 namespace thinwire::policy {
 namespace {
@@ -108,6 +109,18 @@ bool are_enough(const std::vector<Rule>& rules, std::span<const std::size_t> som
   });
 }
 
+// As in "those of lines 2, 5 and 9 together take".
+std::string lines_of(const std::vector<Rule>& rules, const std::vector<std::size_t>& some) {
+  if (some.size() == 1)
+    return "that of line " + std::to_string(rules[some.front()].line) + " takes";
+  std::string text = "those of lines ";
+  for (std::size_t at = 0; at < some.size(); ++at) {
+    if (at > 0) text += at + 1 == some.size() ? " and " : ", ";
+    text += std::to_string(rules[some[at]].line);
+  }
+  return text + " together take";
+}
+
 }  // namespace
 
 std::vector<std::size_t> rules_that_cover(const std::vector<Rule>& rules, std::size_t at) {
@@ -123,6 +136,24 @@ std::vector<std::size_t> rules_that_cover(const std::vector<Rule>& rules, std::s
     if (are_enough(rules, fewer, rules[at])) all = std::move(fewer);
   }
   return all;
+}
+
+Status check_reach(const std::vector<Rule>& rules) {
+  for (std::size_t at = 0; at < rules.size(); ++at) {
+    const Rule& later = rules[at];
+    for (std::size_t before = 0; before < at; ++before) {
+      const Rule& earlier = rules[before];
+      if (!earlier.name.empty() && earlier.name == later.name) {
+        return error_at(later.line, "the rule of line " + std::to_string(earlier.line) +
+                                        " is called " + "'" + later.name + "'" + ", too");
+      }
+    }
+    const std::vector<std::size_t> covering = rules_that_cover(rules, at);
+    if (covering.empty()) continue;
+    return error_at(later.line,
+                    "the rule never matches: " + lines_of(rules, covering) + " all that it could");
+  }
+  return {};
 }
 
 }  // namespace thinwire::policy

@@ -3,6 +3,9 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/bytes.h"
+#include "base/mix.h"
+
 namespace thinwire::mpi {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agree/address.h"
-#include "base/bytes.h"
+#include "base/mix.h"
 
 namespace thinwire::nccl::agree {
 

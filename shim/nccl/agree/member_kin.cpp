@@ -10,7 +10,7 @@
 
 #include "agree/core.h"
 #include "agree/member.h"
-#include "base/bytes.h"
+#include "base/mix.h"
 
 namespace thinwire::nccl::agree {
 namespace {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "members/host.h"
 #include "members/terms.h"
 #include "native/call_native.h"

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/bytes.h"
+#include "base/mix.h"
 #include "state/settings.h"
 
 namespace thinwire::nccl {
