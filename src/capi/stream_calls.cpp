@@ -4,6 +4,7 @@
 #include "capi/convert.h"
 #include "capi/handles.h"
 #include "capi/stream_handles.h"
+#include "capi/stream_transports.h"
 #include "collective/slots/enqueue.h"
 
 using namespace thinwire;

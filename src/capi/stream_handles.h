@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "capi/handles.h"
+#include "capi/stream_transports.h"
 #include "collective/slots/enqueue.h"
 
 struct tw_stream_comm {
@@ -11,7 +12,7 @@ struct tw_stream_comm {
   thinwire::codec::Spec spec;
   thinwire::frame::Mark mark;
   std::shared_ptr<const thinwire::collective::SlotNodes> nodes;
-  thinwire::collective::Enqueuer enqueuer = nullptr;
+  thinwire::capi::Enqueuer enqueuer = nullptr;
 };
 
 struct tw_stream_plan {
