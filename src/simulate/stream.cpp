@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "collective/slots/groups.h"
 #include "collective/slots/host_slots.h"
 #include "collective/slots/plan.h"
 #include "simulate/resources.h"
@@ -14,6 +15,8 @@ namespace {
 
 using collective::SlotExchange;
 using collective::SlotPlan;
+using collective::SlotTask;
+using collective::TaskGroup;
 using Kind = collective::SlotExchange::Kind;
 
 // Ranks that do the same: the root, its mates, those of other nodes.
@@ -68,24 +71,29 @@ class Stages {
     return most;
   }
 
-  double encodes(const Class& each, int number) const {
+  // Blocks that are coded in one step cost one step.
+  template <typename Takes>
+  double codes(const Class& each, const std::vector<SlotTask>& tasks, double rate,
+               Takes&& takes) const {
     double seconds = 0;
-    for (const auto& task : each.plan->exchange(number).out) {
-      if (task.is_raw || task.again) continue;
-      seconds += machine_.coding + time_at(static_cast<double>(task.raw_bytes),
-                                           machine_.codec.encode_bytes_per_second);
-    }
+    (void)for_each_group(tasks, each.plan->blocks_at_once(), takes, [&](TaskGroup group) {
+      const double bytes = static_cast<double>(group.front()->raw_bytes * group.size());
+      seconds += machine_.coding + time_at(bytes, rate);
+      return Status();
+    });
     return seconds;
   }
 
+  double encodes(const Class& each, int number) const {
+    return codes(each, each.plan->exchange(number).out, machine_.codec.encode_bytes_per_second,
+                 collective::is_encoded);
+  }
+
   double opens(const Class& each, int number) const {
-    double seconds = 0;
     const auto width = static_cast<double>(dtype_size(call_.dtype));
-    for (const auto& task : each.plan->exchange(number).in) {
-      if (task.is_raw) continue;
-      seconds += machine_.coding + time_at(static_cast<double>(task.raw_bytes),
-                                           machine_.codec.decode_bytes_per_second);
-    }
+    double seconds =
+        codes(each, each.plan->exchange(number).in, machine_.codec.decode_bytes_per_second,
+              [](const SlotTask& task) { return !task.is_raw; });
     for (const auto& sum : each.plan->sums()) {
       if (sum.after != number) continue;
       const double bytes = static_cast<double>(sum.count) * sum.arrays * width;

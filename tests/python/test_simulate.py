@@ -1,5 +1,6 @@
 """`thinwire.simulate`: times known by hand, and bytes that are conserved."""
 
+import dataclasses
 import time
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,16 @@ def test_slots_by_hand() -> None:
     assert found.seconds == pytest.approx(by_hand, rel=0.001)
     own = run(call, BARE, None, None)
     assert own.seconds == pytest.approx(BOXED / GB) and own.link_bytes == 2 * BOXED
+
+
+def test_blocks_of_one_shape_are_coded_in_one_step() -> None:
+    """As a launch on a GPU codes up to 64. In a build without GPU sides each is coded by itself."""
+    slow = dataclasses.replace(BARE, coding=1.0)
+
+    def steps(ranks: int) -> int:
+        call = Call("allreduce", ranks << 14, "f32", ranks, 1, "nccl")
+        seconds = [run(call, machine, MPC, FREE).seconds for machine in (BARE, slow)]
+        return round(seconds[1] - seconds[0])
+
+    # Of each exchange an encode and a decode, and the sum.
+    assert [steps(ranks) for ranks in (4, 32)] in ([5, 5], [9, 93])
