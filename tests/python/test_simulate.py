@@ -302,5 +302,5 @@ def test_blocks_of_one_shape_are_coded_in_one_step() -> None:
         seconds = [run(call, machine, MPC, FREE).seconds for machine in (BARE, slow)]
         return round(seconds[1] - seconds[0])
 
-    # Of each exchange an encode and a decode, and the sum.
+    # An encode and a decode an exchange, and the sum.
     assert [steps(ranks) for ranks in (4, 32)] in ([5, 5], [9, 93])

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <string>
 
 #include "shim/mpi/job/job.h"
 
@@ -92,6 +92,27 @@ TEST(NodeCards, AreNotTakenForOtherMemory) {
   EXPECT_EQ(second.find(0), "text");
 }
 
+TEST(NodeCards, AreNotTheProgramsFile) {
+  NodeCards one;
+  const std::string where = one.offer();
+  const int number = std::stoi(where.substr(where.find(':') + 1));
+  close(number);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(dup2(null, number), number);
+  EXPECT_FALSE(one.open_own(kRanks));
+  one.leave();
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "it is the program's";
+  close(number);
+  close(null);
+}
+
+TEST(NodeCards, AreLeftOutIfTheyWouldTakeMuch) {
+  NodeCards one;
+  one.offer();
+  EXPECT_FALSE(one.open_own(1 << 20));
+  EXPECT_TRUE(one.open_own(1 << 16));
+}
+
 TEST(NodeCards, EndNoProcessThatMayWriteNoFiles) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -142,9 +163,13 @@ TEST(Job, AsksForEachRankOnceANode) {
   EXPECT_EQ(asked, 1);
   ASSERT_TRUE(second.capabilities_of(6).capabilities);
   EXPECT_EQ(asked, 2);
+  // What cannot be read says nothing.
+  offered.keep(8, "no capabilities");
+  EXPECT_TRUE(second.capabilities_of(8).capabilities);
+  EXPECT_EQ(asked, 3);
   EXPECT_EQ(offered.find(6), "0 65536 1 0 1 0,1,2 x");
   EXPECT_TRUE(second.capabilities_of(6).capabilities);
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(asked, 3);
 }
 
 }  // namespace

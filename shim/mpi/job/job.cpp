@@ -64,14 +64,13 @@ bool Job::on_this_node(int world_rank) const {
 }
 
 CapabilitiesAnswer Job::ask(int world_rank) const {
-  std::optional<std::string> text = cards_.find(world_rank);
-  if (!text) {
-    CapabilitiesText found = launcher_->capabilities_of(world_rank);
-    if (!found.known || !found.text) return {found.known, std::nullopt};
-    text = std::move(found.text);
-    cards_.keep(world_rank, *text);
+  if (const auto text = cards_.find(world_rank)) {
+    if (auto shared = Capabilities::parse(*text)) return {true, std::move(shared)};
   }
-  auto capabilities = Capabilities::parse(*text);
+  const CapabilitiesText found = launcher_->capabilities_of(world_rank);
+  if (!found.known || !found.text) return {found.known, std::nullopt};
+  auto capabilities = Capabilities::parse(*found.text);
+  if (capabilities) cards_.keep(world_rank, *found.text);
   return {capabilities.has_value(), std::move(capabilities)};
 }
 

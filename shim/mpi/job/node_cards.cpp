@@ -19,6 +19,8 @@ namespace {
 
 constexpr char kName[] = "thinwire-capabilities";
 constexpr std::size_t kHeaderBytes = 4096;  // a page: the token
+// Of a node's memory. Jobs of more ranks than fit there ask as ever.
+constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::uint32_t kEmpty = 0, kBeingWritten = 1, kThere = 2;
 
 // The numbers of a word such as "12:34:56"; false: it has others.
@@ -69,17 +71,24 @@ std::string NodeCards::offer() {
   file_ = memfd_create(kName, MFD_CLOEXEC);
   if (file_ < 0) return "";
   if (pwrite(file_, &token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_)) {
-    withdraw();
+    close(std::exchange(file_, -1));
     return "";
   }
   return std::to_string(getpid()) + ':' + std::to_string(file_) + ':' + std::to_string(token_);
 }
 
-void NodeCards::withdraw() {
-  if (file_ >= 0) close(std::exchange(file_, -1));
+// A program may have closed all descriptors, and have this number for a file of its own by now.
+bool NodeCards::has_own() const {
+  return file_ >= 0 && is_such_memory("/proc/self/fd/" + std::to_string(file_)) &&
+         has_token(file_, token_);
 }
 
-bool NodeCards::open_own(int ranks) { return file_ >= 0 && map(file_, ranks); }
+void NodeCards::withdraw() {
+  if (has_own()) close(file_);
+  file_ = -1;
+}
+
+bool NodeCards::open_own(int ranks) { return has_own() && map(file_, ranks); }
 
 bool NodeCards::open(std::string_view where, int ranks) {
   int process = 0, number = 0;
@@ -98,7 +107,8 @@ bool NodeCards::open(std::string_view where, int ranks) {
 // give its pages now: one that it could not give later would end the process.
 bool NodeCards::map(int file, int ranks) {
   const std::size_t bytes = kHeaderBytes + static_cast<std::size_t>(ranks) * sizeof(Entry);
-  if (!may_be_as_long(bytes) || fallocate(file, 0, 0, static_cast<off_t>(bytes)) != 0) return false;
+  if (bytes > kMostBytes || !may_be_as_long(bytes)) return false;
+  if (fallocate(file, 0, 0, static_cast<off_t>(bytes)) != 0) return false;
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (at == MAP_FAILED) return false;
   mapped_ = at;

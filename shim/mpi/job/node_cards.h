@@ -39,6 +39,7 @@ class NodeCards {
  private:
   struct Entry;
 
+  bool has_own() const;
   bool map(int file, int ranks);
 
   int file_ = -1;  // what was offered
