@@ -163,7 +163,7 @@ TEST(Job, AsksForEachRankOnceANode) {
   EXPECT_EQ(asked, 1);
   ASSERT_TRUE(second.capabilities_of(6).capabilities);
   EXPECT_EQ(asked, 2);
-  // What cannot be read says nothing.
+  // A text that cannot be read says nothing.
   offered.keep(8, "no capabilities");
   EXPECT_TRUE(second.capabilities_of(8).capabilities);
   EXPECT_EQ(asked, 3);

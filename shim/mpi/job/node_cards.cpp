@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kName[] = "thinwire-capabilities";
 constexpr std::size_t kHeaderBytes = 4096;  // a page: the token
-// Of a node's memory. Jobs of more ranks than fit there ask as ever.
+// The most that a node gives for it. Jobs of more ranks than fit there ask as ever.
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::uint32_t kEmpty = 0, kBeingWritten = 1, kThere = 2;
 
