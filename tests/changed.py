@@ -4,10 +4,12 @@ import json
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 # `make fuzz` asks for more, of each reader, and gives each so many seconds of the processor.
@@ -40,6 +42,12 @@ def limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def within(most_memory: int | None, *words: str | Path) -> list[str]:
+    """The command `thinwire WORDS`, with so many bytes of addresses if that is not None."""
+    command = [sys.executable, "-m", "thinwire", *map(str, words)]
+    return command if most_memory is None else ["prlimit", f"--as={most_memory}", *command]
 
 
 def seeds(what: str) -> Iterator[int]:

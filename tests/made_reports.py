@@ -58,14 +58,34 @@ def nccl_operation(calls: int, reason: str = REASON) -> dict[str, Any]:
     }
 
 
-def nccl_report(rank: int, communicators: int = 2) -> dict[str, Any]:
+# As a report has it of calls that were timed raw and compressed.
+TIMING = {
+    "operation": "ReduceScatter",
+    "dtype": "f32",
+    "least_bytes": 262144,
+    "codec": "lorenzo:tuple=1",
+    "peer": -1,
+    "probations": 2,
+    "raw_nanoseconds": 13424239,
+    "compressed_nanoseconds": 9581599,
+    "raw_mean_nanoseconds": 13466571,
+    "compressed_mean_nanoseconds": 9681405,
+    "way": "compressed",
+}
+
+
+def nccl_report(
+    rank: int, communicators: int = 2, operations: int = 2, timings: int = 0
+) -> dict[str, Any]:
+    """Operations beyond two are called by numbers."""
+    more = {f"Operation{at}": nccl_operation(2) for at in range(2, operations)}
     each = {
         "ranks": 8,
         "rank": rank,
         "name": "",
         "presence": "all 8 ranks have it",
-        "operations": {"AllReduce": nccl_operation(10), "Send": nccl_operation(4)},
-        "timed": [],
+        "operations": {"AllReduce": nccl_operation(10), "Send": nccl_operation(4)} | more,
+        "timed": [TIMING] * timings,
         "memory": {"held_bytes": 0, "most_held_bytes": 1 << 20, "free": {}},
     }
     made = {"nccl_version": 22809, "codec": "lossless", "rank": rank}

@@ -2,18 +2,19 @@
 
 import json
 import subprocess
-import sys
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
-from changed import limit
-from made_traces import head, rank_lines, write_job
+from changed import limit, within
+from made_traces import ZEROS, head, rank_lines, write_job
 
 from thinwire import traces
+from thinwire.traces import files
 from thinwire.traces.page import page
+from thinwire.traces.read import MOST_LINE, Warn
 from thinwire.traces.spread import MOST_POINTS
 
 RANKS = 1000
@@ -21,8 +22,10 @@ MOST_MEMORY = 3 << 20
 MOST_SECONDS = 60
 
 
-def report(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "thinwire", "report", *map(str, words)]
+def report(
+    *words: str | Path, most_memory: int | None = None
+) -> "subprocess.CompletedProcess[str]":
+    command = within(most_memory, "report", *words)
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -92,6 +95,82 @@ def test_a_rank_in_two_files_is_refused(tmp_path: Path) -> None:
     other.write_text((tmp_path / "job.rank1").read_text())
     with pytest.raises(traces.NotATrace, match=r"other:1: rank 1 is in .*job.rank1 already"):
         traces.merge_files([tmp_path / "job", other], pytest.fail, pytest.fail)
+
+
+def long_head(rank: int, ranks: int) -> dict[str, Any]:
+    """Of more than 1 MiB."""
+    return head(rank, ranks, "node", settings={f"THINWIRE_{at}": 60000 * "x" for at in range(20)})
+
+
+def test_a_first_line_that_is_long_says_whose_a_trace_is(tmp_path: Path) -> None:
+    job, long = write_job(tmp_path, 2, 1), tmp_path / "job.rank1"
+    rest = rank_lines(1, 2, "node")[1:]
+    write(long, [long_head(1, 2), *rest])
+    assert len(traces.merge_files([job], pytest.fail, pytest.fail).ranks) == 2
+    write(long, [long_head(999, 1000), *rest])
+    with pytest.raises(traces.NotATrace, match=r"job.rank1:1: of a job of 1000 ranks, and "):
+        traces.merge_files([job], pytest.fail, pytest.fail)
+    write(long, [long_head(0, 2), *rest])
+    with pytest.raises(traces.NotATrace, match=r"job.rank1:1: rank 0 is in .*job.rank0 already"):
+        traces.merge_files([job], pytest.fail, pytest.fail)
+
+
+@pytest.mark.parametrize("now", [head(999, 1000, "a"), head(0, 2, "a"), head(1, 2, "b")])
+@pytest.mark.parametrize("before", [[head(1, 2, "a")], []])
+def test_a_trace_that_becomes_another_is_left_out(
+    now: dict[str, Any], before: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Between the first look at all files and the reading of each."""
+    write(tmp_path / "job.rank0", rank_lines(0, 2, "a"))
+    changing = tmp_path / "job.rank1"
+    write(changing, before)
+
+    def change_and_read(path: Path, warn: Warn) -> traces.RankTrace:
+        write(changing, [now, *rank_lines(1, 2, "a")[1:]])
+        return traces.read(path, warn)
+
+    monkeypatch.setattr(files, "read", change_and_read)
+    errors: list[str] = []
+    found = traces.merge_files(
+        [tmp_path / "job"], lambda warning: None, lambda error: errors.append(str(error))
+    )
+    page(found, "job")
+    assert [rank["rank"] for rank in found.ranks] == [0]
+    assert len(errors) == 1 and errors[0].startswith(f"{changing}:1: ")
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3])
+def test_a_line_without_an_end_is_not_read(lines: int, tmp_path: Path) -> None:
+    job, out, bad = write_job(tmp_path, 3, 1), tmp_path / "out.html", tmp_path / "job.rank2"
+    write(bad, rank_lines(2, 3, "node")[:lines])
+    with bad.open("r+b") as file:
+        file.truncate(3 << 30)
+    done = report(job, "-o", out, most_memory=1 << 30)
+    assert done.returncode == 1 and done.stdout.endswith(f"{out}\n")
+    assert f"error: {bad}:{lines + 1}: a line of {MOST_LINE} characters or more\n" in done.stderr
+
+
+def test_a_bin_of_all_kinds_that_a_trace_can_have_is_read(tmp_path: Path) -> None:
+    """Each with full histograms of the longest figures."""
+    cells = [{"cell": at, "operation": "send", "peer": 0} for at in range(2048)]
+    most = (1 << 64) - 1
+    full = [[bucket, most] for bucket in range(64)]
+    rows = [[at, *5 * [most], full, full, full, most, most] for at in range(2048)]
+    made = {"from": 0, "to": 1, **ZEROS, "cells": rows}
+    lines = [json.dumps(line) for line in (head(0, 1, "a"), *cells, made)]
+    (tmp_path / "job.rank0").write_text("\n".join(lines) + "\n")
+    found = traces.read_all([tmp_path / "job"], lambda warning: None)
+    assert len(found[0].bins) == 1 and MOST_LINE / 2 < len(lines[-1]) < MOST_LINE
+
+
+def test_a_name_with_letters_of_patterns_is_found(tmp_path: Path) -> None:
+    for name in ("b[1]", "b1", "a*", "ab", "**", "?"):
+        write(tmp_path / f"{name}.rank0", rank_lines(0, 1, "a"))
+        write(tmp_path / f"{name}.nccl.rank0", rank_lines(0, 1, "a"))
+    for name in ("b[1]", "a*", "**", "?", "b[1].nccl"):
+        assert traces.files_of([tmp_path / name]) == [tmp_path / f"{name}.rank0"]
+    (tmp_path / "b[1].rank0").unlink()
+    assert traces.files_of([tmp_path / "b[1]"]) == [tmp_path / "b[1].nccl.rank0"]
 
 
 @pytest.mark.parametrize("started", [1790000000.0, 1789999000.0, 0.0])

@@ -3,17 +3,17 @@
 import json
 import os
 import subprocess
-import sys
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
-from changed import changed, limit, seeds
+from changed import changed, limit, seeds, within
 from made_reports import REASON, mpi_report, nccl_operation, nccl_report, write_job
 
 from thinwire import reports
+from thinwire.reports.read import MOST_BYTES
 from thinwire.reports.sums import MOST_OPERATIONS, MOST_REASONS, OTHERS, SEVERAL
 from thinwire.traces import files_of
 
@@ -21,8 +21,10 @@ MOST_MEMORY = 1 << 20
 MOST_SECONDS = 30
 
 
-def thinwire(*words: str | Path, **variables: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "thinwire", "report", *map(str, words)]
+def thinwire(
+    *words: str | Path, most_memory: int | None = None, **variables: str
+) -> "subprocess.CompletedProcess[str]":
+    command = within(most_memory, "report", *words)
     kept = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"}
     return subprocess.run(command, capture_output=True, text=True, env=kept | variables)
 
@@ -69,7 +71,7 @@ def test_sums_of_a_job_of_both_libraries(tmp_path: Path) -> None:
 
 def test_time_saved_is_told_if_it_is_known(tmp_path: Path) -> None:
     done = thinwire(write(tmp_path / "a", mpi_report()))
-    assert done.stdout.endswith(f'raw="{REASON}: 10, below the threshold: 3" saved_seconds=1.375\n')
+    assert done.stdout.endswith(f'saved_seconds=1.375 raw="{REASON}: 10, below the threshold: 3"\n')
 
 
 def test_the_command_prints_a_line_and_sums(tmp_path: Path) -> None:
@@ -111,6 +113,25 @@ def test_a_damaged_report_is_named_and_the_others_are_merged(
     assert done.stdout.startswith("job=job reports=2 left_out=1 codec=lossless calls=56 ")
 
 
+def test_a_report_of_a_thousand_communicators_is_a_small_part_of_the_bound(tmp_path: Path) -> None:
+    """Each with six operations and five timings, which take 3.8 KB."""
+    path = write(tmp_path / "report", nccl_report(0, 1000, operations=6, timings=5))
+    print(f"{path.stat().st_size} bytes")
+    assert merged(path).sums.nccl.operations["AllReduce"].calls == 10_000
+    assert 3 << 20 < path.stat().st_size < MOST_BYTES / 4
+
+
+@pytest.mark.parametrize("size", [60 << 20, MOST_BYTES])
+def test_lists_of_nothing_take_a_bounded_memory(size: int, tmp_path: Path) -> None:
+    """Every three bytes of such a file are 72 in memory."""
+    job, bad = write_job(tmp_path, 2), tmp_path / "bad"
+    begin, end = b'{"codec": "mpc", "communicators": [', b"[]]}"
+    bad.write_bytes(begin + (size - len(begin) - len(end)) // 3 * b"[]," + end)
+    done = thinwire(bad, job, most_memory=1 << 30)
+    assert done.returncode == 1 and f"{bad}: this is no whole report: " in done.stderr
+    assert done.stdout.startswith("job=bad reports=2 left_out=1 ")
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     job = write_job(tmp_path, 2)
     pipe = tmp_path / "pipe"
@@ -136,7 +157,7 @@ def test_texts_of_a_report_stay_short_and_on_one_line(tmp_path: Path) -> None:
     done = thinwire(bad)
     assert done.returncode == 0 and done.stdout.count("\n") == 1 and len(done.stdout) < 600
     assert 'job="a b" ' in done.stdout and "\x1b" not in done.stdout
-    assert ' raw="a \\"\\\\?: 3, below the threshold: 3" ' in done.stdout
+    assert ' raw="a \\"\\\\?: 3, below the threshold: 3"\n' in done.stdout
 
 
 def test_what_reports_say_has_bounds(tmp_path: Path) -> None:

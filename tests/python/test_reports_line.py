@@ -1,5 +1,6 @@
 """A job's line in the system's log."""
 
+import shlex
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -67,9 +68,32 @@ def test_nobody_who_takes_it_is_an_error(log: Path, is_left_over: bool, tmp_path
     assert raised.value.filename == str(log)
 
 
-def test_a_line_has_no_more_than_daemons_take(tmp_path: Path) -> None:
-    reasons = {f"{letter}{300 * chr(0x1F600)}": 1 for letter in "abcdef"}
-    found = job(tmp_path, mpi_report(raw_by_reason=reasons))
-    found.job = 128 * "\u00e9"
-    made = line.line(found).encode()
-    assert line.MOST_LINE - 4 < len(made) <= line.MOST_LINE
+FACE = chr(0x1F600)  # four bytes
+
+
+@pytest.mark.parametrize(
+    ("letters", "of_job", "of_codec", "left"),
+    [
+        (40, "a", "mpc", "jcr3"),
+        (80, "a", "mpc", "jcr2"),
+        (128, "a", "mpc", "jcr1"),
+        (128, 100 * FACE, "mpc", "jc"),
+        (128, 128 * FACE, 60 * FACE, "jc"),
+        (128, 128 * FACE, 128 * FACE, "j"),
+    ],
+    ids=["all", "two reasons", "a reason", "no reason", "nor a reason", "nor a codec"],
+)
+def test_a_line_has_no_more_than_daemons_take(
+    letters: int, of_job: str, of_codec: str, left: str, tmp_path: Path
+) -> None:
+    """Of texts that are too long together some are left out whole, and no figure."""
+    reasons = {f"{letter} {300 * FACE}"[:letters]: 9 - at for at, letter in enumerate("abcdef")}
+    found = job(tmp_path, mpi_report(codec=of_codec, raw_by_reason=reasons))
+    found.job = of_job
+    made = line.line(found)
+    assert len(made.encode()) <= line.MOST_LINE
+    words = dict(word.split("=", 1) for word in shlex.split(made))
+    assert words["saved_seconds"] == "1.375" and words["damaged_messages"] == "1"
+    found_left = "".join(name[0] for name in ("job", "codec", "raw") if name in words)
+    assert found_left + (str(words["raw"].count(": ")) if "raw" in words else "") == left
+    assert made.startswith("job=") and (" raw=" not in made or made.endswith('"'))

@@ -98,15 +98,16 @@ def _hand_on(merged: reports.Merged, prometheus: Path | None, syslog: bool, as_j
 
 
 def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
-    left_out: list[Exception] = []
+    # An error itself would keep what was read until then.
+    left_out: list[str] = []
     try:
-        merged = traces.merge_files(named, warn, left_out.append)
+        merged = traces.merge_files(named, warn, lambda error: left_out.append(str(error)))
     except traces.NotATrace as error:
         for each in left_out:
-            _say(str(each))
+            _say(each)
         fail(str(error))
     for each in left_out:
-        _say(str(each))
+        _say(each)
     if as_json:
         print(json.dumps(merged.as_dict(), indent=2))
     else:

@@ -13,9 +13,27 @@ _USER = 1 << 3  # the facility
 
 
 def line(merged: Merged) -> str:
-    """Words as NAME=VALUE; in quotes what may have spaces."""
+    """Words as NAME=VALUE; in quotes what may have spaces. If texts are too long together, reasons
+    are left out, those of the fewest calls first, then the codec, then the job: figures never."""
+    words = _words(merged)
+    reasons = [f"{why}: {calls}" for why, calls in merged.sums.raw_by_reason().items()][:_REASONS]
+    words["raw"] = _quoted(", ".join(reasons))
+    while len((made := _joined(words)).encode()) > MOST_LINE:
+        if len(reasons) > 1:
+            reasons.pop()
+            words["raw"] = _quoted(", ".join(reasons))
+        else:
+            del words[next(name for name in ("raw", "codec", "job") if name in words)]
+    return made
+
+
+def _joined(words: dict[str, object]) -> str:
+    return " ".join(f"{name}={value}" for name, value in words.items())
+
+
+def _words(merged: Merged) -> dict[str, object]:
+    """All but the reasons."""
     sums, all_calls = merged.sums, merged.sums.total()
-    reasons = list(sums.raw_by_reason().items())[:_REASONS]
     words: dict[str, object] = {
         "job": _quoted(merged.job),
         "reports": merged.reports,
@@ -26,13 +44,11 @@ def line(merged: Merged) -> str:
         "bytes": all_calls.bytes,
         "sent_bytes": all_calls.sent_bytes,
         "damaged_messages": sums.damaged_messages,
-        "raw": _quoted(", ".join(f"{reason}: {calls}" for reason, calls in reasons)),
     }
     # Nothing is known of it of NCCL calls.
     if sums.saved_seconds:
         words["saved_seconds"] = f"{sum(sums.saved_seconds.values()):.6g}"
-    made = " ".join(f"{name}={value}" for name, value in words.items())
-    return made.encode()[:MOST_LINE].decode(errors="ignore")
+    return words
 
 
 def _quoted(text: str) -> str:

@@ -1,20 +1,19 @@
 """The files of a job's ranks: which they are, and their traces one after the other."""
 
+import glob
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from thinwire.traces.read import NotATrace, RankTrace, Warn, begin, read
+from thinwire.traces.read import NotATrace, RankTrace, Warn, read, read_head
 
 RANK = re.compile(r"\.rank\d+$")
 NCCL = ".nccl"  # before the rank, in files of NCCL calls
-MOST_HEAD = 1 << 20
 
 
 def _ranks_of(path: Path) -> list[Path]:
-    found = path.parent.glob(f"{path.name}.rank*")
+    found = path.parent.glob(f"{glob.escape(path.name)}.rank*")
     return [each for each in found if RANK.search(each.name) and each.is_file()]
 
 
@@ -34,31 +33,25 @@ def files_of(paths: list[Path]) -> list[Path]:
 
 @dataclass
 class Outline:
-    """What the first lines of a job's files say; files that have none come last."""
+    """What the first lines of a job's files say."""
 
     ranks: int  # of the job; 0: no file says
-    files: list[Path]  # by rank
+    files: dict[int, Path]  # by rank, in order
     nodes: dict[int, str]  # by rank
-
-
-def _head(path: Path) -> dict[str, Any] | None:
-    try:
-        with path.open(errors="replace") as file:
-            return begin(file.readline(MOST_HEAD), path).head
-    except (OSError, NotATrace):
-        return None
+    without: list[str]  # why other files have no such line
 
 
 def outline(paths: list[Path]) -> Outline:
     """NotATrace if the files are not of one job."""
     by_rank: dict[int, Path] = {}
     nodes: dict[int, str] = {}
-    without: list[Path] = []
+    without: list[str] = []
     ranks, first = 0, Path()
     for path in files_of(paths):
-        head = _head(path)
-        if head is None:
-            without.append(path)
+        try:
+            head = read_head(path)
+        except (NotATrace, OSError) as error:
+            without.append(str(error))
             continue
         if not by_rank:
             ranks, first = head["ranks"], path
@@ -71,21 +64,36 @@ def outline(paths: list[Path]) -> Outline:
         if rank in by_rank:
             raise NotATrace(f"{path}:1: rank {rank} is in {by_rank[rank]} already")
         by_rank[rank], nodes[rank] = path, head["node"]
-    return Outline(ranks, [by_rank[rank] for rank in sorted(by_rank)] + without, nodes)
+    return Outline(ranks, dict(sorted(by_rank.items())), nodes, without)
+
+
+def _read_as_outlined(job: Outline, rank: int, warn: Warn) -> RankTrace:
+    """NotATrace also if the file is no longer that of the rank, as it would count as another's."""
+    path = job.files[rank]
+    trace = read(path, warn)
+    head = trace.head
+    if (head["rank"], head["ranks"], head["node"]) != (rank, job.ranks, job.nodes[rank]):
+        raise NotATrace(
+            f"{path}:1: it has changed since it was first read: it is no longer of rank {rank} of "
+            f"{job.ranks}, or of the same node"
+        )
+    return trace
 
 
 def each(job: Outline, warn: Warn, leave_out: Callable[[Exception], None]) -> Iterator[RankTrace]:
     """The ranks' traces, by rank. `leave_out` is told of a file that is damaged, and raises, or
-    the others follow."""
+    the others follow; of those without a first line in the end."""
     count = 0
-    for path in job.files:
+    for rank in job.files:
         try:
-            trace = read(path, warn)
+            trace = _read_as_outlined(job, rank, warn)
         except (NotATrace, OSError) as error:
             leave_out(error)
             continue
         count += 1
         yield trace
+    for why in job.without:
+        leave_out(NotATrace(why))
     if count == 0:
         raise NotATrace("no trace could be read")
     if count < job.ranks:

@@ -1,6 +1,6 @@
 """The file of one rank, whole or cut short (docs/reference/trace.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from thinwire import checked
 from thinwire.traces import lines
 
 VERSION = 2
+# Characters of a line. A bin of 2048 cells with three full histograms has 11 million.
+MOST_LINE = 16 << 20
 
 Warn = Callable[[str], None]
 
@@ -120,25 +122,43 @@ def _check_head(head: dict[str, Any], path: Path) -> None:
         raise NotATrace(f"{path}:1: this is no line of a trace: {error}") from error
 
 
-def begin(line: str, path: Path) -> RankTrace:
+def _lines(path: Path) -> Iterator[str]:
+    """NotATrace for a line that is longer than any of a trace, of which no more is read."""
+    with path.open(errors="replace") as file:
+        number = 0
+        while line := file.readline(MOST_LINE):
+            number += 1
+            if len(line) == MOST_LINE:
+                raise NotATrace(f"{path}:{number}: a line of {MOST_LINE} characters or more")
+            yield line
+
+
+def _begin(line: str, path: Path) -> RankTrace:
     """The trace that a file's first line begins."""
     trace = RankTrace(path, _object(line, path, 1))
     _check_head(trace.head, path)
     return trace
 
 
+def read_head(path: Path) -> dict[str, Any]:
+    """What the first line says."""
+    line = next(_lines(path), "")
+    if not line.endswith("\n"):
+        raise NotATrace(f"{path}:1: not a trace: it has no whole line")
+    return _begin(line, path).head
+
+
 def read(path: Path, warn: Warn) -> RankTrace:
     """The trace in a file, read line by line. A last line that ends in the middle is left out, and
     `warn` says so; NotATrace for anything else that is wrong."""
     trace, unfinished = None, 0
-    with path.open(errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith("\n"):
-                unfinished = number
-            elif trace is None:
-                trace = begin(line, path)
-            else:
-                _take_line(trace, line, number)
+    for number, line in enumerate(_lines(path), 1):
+        if not line.endswith("\n"):
+            unfinished = number
+        elif trace is None:
+            trace = _begin(line, path)
+        else:
+            _take_line(trace, line, number)
     if trace is None:
         raise NotATrace(f"{path}:1: not a trace: it has no whole line")
     if unfinished:
