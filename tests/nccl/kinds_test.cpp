@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,17 @@ namespace thinwire::nccl {
 namespace {
 
 enum Dtype : std::uint8_t { kBytes, kF32, kF64, kBf16 = 4 };
+
+struct Refusing final : agree::Channel {
+  agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
+  void confirm(std::uint64_t) override {}
+  void offer(std::uint64_t, agree::Offer offer) override {
+    if (refuses) throw std::bad_alloc();
+    made.push_back(offer);
+  }
+  bool refuses = false;
+  std::vector<agree::Offer> made;
+};
 
 struct Offers final : agree::Channel {
   agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
@@ -47,6 +59,23 @@ agree::Value decided(std::uint16_t timing_round, bool codes, std::uint64_t raw,
   value.times.raw_mean = raw;
   value.times.coded_mean = coded;
   return value;
+}
+
+TEST(Kind, OffersAgainWhatTheSystemRefused) {
+  Refusing offers;
+  Kind of(offers, 1, true);
+  of.measured(200, false);
+  EXPECT_FALSE(of.owes_offer());
+  const Turn turn{.timing_round = 1, .calls = 1};
+  of.timed(turn, 5);
+  offers.refuses = true;
+  EXPECT_THROW(of.timed(turn, 7), std::bad_alloc);
+  EXPECT_TRUE(of.owes_offer());
+  EXPECT_THROW(of.offer(), std::bad_alloc);
+  offers.refuses = false;
+  of.offer();
+  EXPECT_FALSE(of.owes_offer());
+  EXPECT_EQ(offers.made.back().timed, 1);
 }
 
 TEST(Kind, IsLeftToNcclWhateverElseKeepsItRaw) {

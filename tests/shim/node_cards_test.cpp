@@ -92,6 +92,23 @@ TEST(NodeCards, AreNotTakenForOtherMemory) {
   EXPECT_EQ(second.find(0), "text");
 }
 
+// A program whose output is closed opens a file next, which must not become its output.
+TEST(NodeCards, AreNoStandardStream) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(stream);
+    NodeCards one, other;
+    const std::string where = one.offer();
+    const int number = std::stoi(where.substr(where.find(':') + 1));
+    const bool is_above = number > STDERR_FILENO && one.open_own(kRanks) &&
+                          other.open(where, kRanks) && fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    _exit(is_above ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(NodeCards, AreNotTheProgramsFile) {
   NodeCards one;
   const std::string where = one.offer();

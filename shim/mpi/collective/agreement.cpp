@@ -15,9 +15,11 @@ std::vector<Standing> g_standings;  // by rank in the job's world
 // Held while one is asked for that a call of the MPI's own might keep from being answered.
 std::mutex g_asking;
 
-Standing ask(int world_rank) {
+// `insists`: until it is known, or the launcher is silent for long.
+Standing ask(int world_rank, bool insists) {
   const Process& self = process();
-  const auto [known, capabilities] = self.job.insist_on_capabilities_of(world_rank);
+  const auto [known, capabilities] = insists ? self.job.insist_on_capabilities_of(world_rank)
+                                             : self.job.capabilities_of(world_rank);
   if (!known) return Standing::kNotAsked;
   if (!capabilities || capabilities->format_version != self.capabilities.format_version ||
       capabilities->codecs != self.capabilities.codecs) {
@@ -36,14 +38,14 @@ Standing known_standing_of(std::size_t at) {
 }
 
 // Asks without the lock: threads that know need not wait for a launcher that is slow to answer.
-Standing standing_of(int world_rank) {
+Standing standing_of(int world_rank, bool insists) {
   if (world_rank < 0) return Standing::kAbsent;  // of another job
   const auto at = static_cast<std::size_t>(world_rank);
   if (const Standing known = known_standing_of(at); known != Standing::kNotAsked) return known;
   std::unique_lock asking(g_asking, std::defer_lock);
   if (!process().job.always_answers()) asking.lock();
   if (const Standing known = known_standing_of(at); known != Standing::kNotAsked) return known;
-  const Standing found = ask(world_rank);
+  const Standing found = ask(world_rank, insists);
   const std::lock_guard lock(g_agreed_mutex);
   if (at < g_standings.size() && g_standings[at] == Standing::kNotAsked) g_standings[at] = found;
   return found;
@@ -52,23 +54,24 @@ Standing standing_of(int world_rank) {
 // More ranks than these are asked about by the ranks of a node together.
 constexpr std::size_t kFew = 8;
 
-// Asks about all of them, or up to one that is not known. Ranks of a node begin at different ones,
-// so that each finds most answers there. Returns which one is not known, -1: none.
-int ask_about(const std::vector<int>& world_ranks, bool all) {
+// The place from which this rank goes round `count` others: ranks of a node begin at different
+// ones, so that each finds most answers there.
+std::size_t place_to_begin(std::size_t count) {
+  if (count <= kFew) return 0;
   const Process& self = process();
-  const std::size_t count = world_ranks.size();
-  std::size_t first = 0;
-  if (count > kFew) {
-    self.job.share_on_node(self.world.rank, self.world.size);
-    first = count * self.job.place_on_this_node(self.world.rank) /
-            static_cast<std::size_t>(std::max(self.job.ranks_on_this_node(), 1));
+  self.job.share_on_node(self.world.rank, self.world.size);
+  return count * self.job.place_on_this_node(self.world.rank) /
+         static_cast<std::size_t>(std::max(self.job.ranks_on_this_node(), 1));
+}
+
+// The lowest rank that finds what this one does, and tells it; at the latest this one.
+int find_speaker(const std::vector<int>& world_ranks) {
+  for (std::size_t rank = 0; rank < world_ranks.size(); ++rank) {
+    const Standing standing = standing_of(world_ranks[rank], false);
+    if (standing == Standing::kSame || standing == Standing::kDiffers)
+      return static_cast<int>(rank);
   }
-  int unknown = -1;
-  for (std::size_t at = 0; at < count && (all || unknown < 0); ++at) {
-    const std::size_t which = (first + at) % count;
-    if (standing_of(world_ranks[which]) == Standing::kNotAsked) unknown = static_cast<int>(which);
-  }
-  return unknown;
+  return 0;
 }
 
 }  // namespace
@@ -90,27 +93,22 @@ Agreement agreement_on(MPI_Comm comm) {
   Agreement found;
   const Job& job = process().job;
   const std::vector<int> world_ranks = world_ranks_of(comm);
-  if (const int unknown = ask_about(world_ranks, false); unknown >= 0) {
-    found.standing = Standing::kNotAsked;
-    found.odd_rank = unknown;
+  const std::size_t count = world_ranks.size();
+  const Odd odd = find_odd(count, place_to_begin(count), [&](std::size_t rank, bool insists) {
+    return standing_of(world_ranks[rank], insists);
+  });
+  found.standing = odd.standing;
+  found.odd_rank = odd.rank;
+  if (odd.rank < 0) {
+    found.several_nodes =
+        !std::ranges::all_of(world_ranks, [&](int rank) { return job.on_this_node(rank); });
     return found;
   }
-  bool somebody = false;
-  for (int rank = 0; rank < static_cast<int>(world_ranks.size()); ++rank) {
-    const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
-    const Standing standing = standing_of(world_rank);
-    found.several_nodes = found.several_nodes || !job.on_this_node(world_rank);
-    if (!somebody && (standing == Standing::kSame || standing == Standing::kDiffers)) {
-      found.speaker = rank;
-      somebody = true;
-    }
-    if (standing == Standing::kSame || found.standing != Standing::kSame) continue;
-    found.standing = standing;
-    found.odd_rank = rank;
-    if (standing != Standing::kDiffers) continue;
-    if (const auto capabilities = job.capabilities_of(world_rank).capabilities)
-      found.odd_settings = capabilities->collectives;
-  }
+  found.speaker = find_speaker(world_ranks);
+  if (odd.standing != Standing::kDiffers) return found;
+  const int world_rank = world_ranks[static_cast<std::size_t>(odd.rank)];
+  if (const auto its = job.capabilities_of(world_rank).capabilities)
+    found.odd_settings = its->collectives;
   return found;
 }
 
@@ -121,9 +119,10 @@ void forget_standings() {
 
 void learn_standings() {
   if (!process().settings.wants_collectives()) return;
-  std::vector<int> all(static_cast<std::size_t>(process().world.size));
-  std::iota(all.begin(), all.end(), 0);
-  ask_about(all, true);
+  const auto count = static_cast<std::size_t>(process().world.size);
+  const std::size_t first = place_to_begin(count);
+  for (std::size_t at = 0; at < count; ++at)
+    standing_of(static_cast<int>((first + at) % count), true);
 }
 
 }  // namespace thinwire::mpi

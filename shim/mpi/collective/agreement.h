@@ -6,23 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "shim/mpi/collective/standing.h"
 #include "shim/mpi/native/mpi_abi.h"
 
 namespace thinwire::mpi {
-
-enum class Standing : unsigned char {
-  kNotAsked,  // or nobody could say
-  kSame,      // this library, these settings
-  kAbsent,    // no library, another version or other codecs, another job
-  kOff,       // this library, collectives switched off
-  kDiffers,   // this library, other settings
-};
 
 struct Agreement {
   // The standing of all ranks. kNotAsked: it is not known, so neither whether the others compress
   // it.
   Standing standing = Standing::kSame;
-  int odd_rank = -1;         // the first that is not kSame
+  int odd_rank = -1;         // one that is not kSame
   std::string odd_settings;  // kDiffers: its
   int speaker = 0;           // the lowest rank that asks as this one does
   bool several_nodes = false;

@@ -34,7 +34,7 @@ void Job::publish(Capabilities capabilities) {
 void Job::learn_locality(int own) {
   if (launcher_) launcher_->mpi_has_started();
   if (launcher_ && !launcher_->published()) launcher_.reset();
-  if (!launcher_) return;
+  if (!launcher_) return cards_.withdraw();
   name_ = launcher_->job_name();
   local_ = launcher_->ranks_on_this_node();
   std::sort(local_.begin(), local_.end());

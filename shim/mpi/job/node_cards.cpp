@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "shim/mpi/job/capabilities.h"
+#include "shim/mpi/job/descriptors.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -68,7 +69,7 @@ std::string NodeCards::offer() {
   leave();
   if (!may_be_as_long(sizeof token_)) return "";
   if (getrandom(&token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_)) return "";
-  file_ = memfd_create(kName, MFD_CLOEXEC);
+  file_ = above_streams(memfd_create(kName, MFD_CLOEXEC));
   if (file_ < 0) return "";
   if (pwrite(file_, &token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_)) {
     close(std::exchange(file_, -1));
@@ -96,7 +97,7 @@ bool NodeCards::open(std::string_view where, int ranks) {
   if (!read_place(where, process, number, token)) return false;
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
   if (!is_such_memory(path)) return false;
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int file = above_streams(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (file < 0) return false;
   const bool is_mapped = has_token(file, token) && map(file, ranks);
   close(file);

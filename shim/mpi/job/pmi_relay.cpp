@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "shim/mpi/job/descriptors.h"
 #include "shim/mpi/job/socket_calls.h"
 
 namespace thinwire::mpi {
@@ -28,15 +29,6 @@ std::atomic<PmiRelay*> g_relay{nullptr};
 ino_t number_of(int descriptor) {
   struct stat facts{};
   return fstat(descriptor, &facts) == 0 ? facts.st_ino : 0;
-}
-
-// Not the number of a standard stream that is closed: whoever writes to that would be heard.
-int above_streams(int descriptor) {
-  constexpr int kFirst = STDERR_FILENO + 1;
-  if (descriptor < 0 || descriptor >= kFirst) return descriptor;
-  const int raised = fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
-  close(descriptor);
-  return raised;
 }
 
 // `descriptor` becomes another name of `by`, and is closed in programs that are started if it was.

@@ -35,7 +35,10 @@ ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
     return result;
   }
   std::vector<Planned> later;
-  allowed([&] { std::ranges::copy_if(of.watched, std::back_inserter(later), has_after); });
+  if (!allowed([&] { std::ranges::copy_if(of.watched, std::back_inserter(later), has_after); })) {
+    later.clear();
+    for (const Planned& each : of.watched) leave_out_after(each);
+  }
   if (rest.calls.empty() && later.empty()) return result;
   return finish_later(std::move(rest), std::move(later));
 }

@@ -37,13 +37,14 @@ ncclResult_t go_watched(Planned planned) {
     return result;
   }
   if (in_group()) {
-    allowed([&] { keep_watched(planned); });
+    if (!allowed([&] { keep_watched(planned); }) && decision.is_timed())
+      planned.compressor->lose_time(decision);
     return go_raw(planned.call, *planned.communicator);
   }
   enqueue_before({&planned, 1});
   const ncclResult_t result = pass(planned.call);
   if (result == ncclInProgress && has_after(planned)) {
-    allowed([&] { finish_later({}, {planned}); });
+    if (!allowed([&] { finish_later({}, {planned}); })) leave_out_after(planned);
   } else {
     enqueue_after({&planned, 1});
     if (result == ncclSuccess) note_end(planned);

@@ -109,6 +109,12 @@ void Compressor::decide_without_memory(Decision& made) {
 }
 
 std::optional<agree::Value> Compressor::value_of(Kind& of, Decision& made) {
+  if (of.owes_offer()) [[unlikely]] {
+    allowed([&] {
+      const std::lock_guard lock(mutex_);
+      if (of.owes_offer()) of.offer();
+    });
+  }
   const agree::Answer answer = of.value(made.call_number.number);
   if (answer.outcome == agree::Outcome::kKnown) return answer.value;
   const bool aborted = answer.outcome == agree::Outcome::kAborted;

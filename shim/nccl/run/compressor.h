@@ -66,6 +66,8 @@ class Compressor {
   // will know what it took.
   InFlight* begin_time(const Call& call, const Decision& decision);
   void end_time(const Call& call, InFlight* clock);
+  // Nobody will know what a call took that was to be timed.
+  void lose_time(const Decision& decision) noexcept;
   // True while a coming call is timed: its time starts at the end of the call before, as NCCL
   // carries out the calls of a communicator one after the other, on whichever streams.
   bool times_next_call() const { return listens_ > 0; }

@@ -98,6 +98,14 @@ void Compressor::end_time(const Call& call, InFlight* clock) {
   clock->of[0]->timed(clock->turn, 0);
 }
 
+// A timing round waits for each of its calls.
+void Compressor::lose_time(const Decision& decision) noexcept {
+  allowed([&] {
+    const std::lock_guard lock(mutex_);
+    decision.of[0]->timed(*decision.turn, 0);
+  });
+}
+
 void Compressor::note_end(const Call& call) {
   if (!times_next_call()) return;
   --listens_;

@@ -192,7 +192,8 @@ void enqueue_before(std::span<Planned> calls) {
   // After all sample encodes, whose time is not theirs.
   for (Planned& each : calls) {
     if (!each.decision.is_timed()) continue;
-    allowed([&] { each.clock = each.compressor->begin_time(each.call, each.decision); });
+    if (!allowed([&] { each.clock = each.compressor->begin_time(each.call, each.decision); }))
+      each.compressor->lose_time(each.decision);
   }
 }
 
@@ -215,6 +216,7 @@ void note_end(const Planned& planned) {
 void leave_out_after(const Planned& planned) {
   Plan* const sample = planned.decision.result_sample;
   if (sample != nullptr) sample->users.fetch_sub(1);
+  if (planned.clock != nullptr) planned.compressor->lose_time(planned.decision);
 }
 
 }  // namespace thinwire::nccl

@@ -97,7 +97,9 @@ void Kind::end_group() {
 
 void Kind::offer() {
   own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
+  owes_offer_.store(true, std::memory_order_relaxed);
   channel_->offer(key_, own_);
+  owes_offer_.store(false, std::memory_order_relaxed);
 }
 
 void Kind::measured(std::uint32_t needed, bool again, std::uint32_t dtype) {

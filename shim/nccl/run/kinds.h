@@ -110,6 +110,9 @@ class Kind {
   // There is memory again, of which it is taken; before that the veto is only out of the way.
   void suspend_veto();
   void lift_veto();
+  // Whether the system refused to hand on the last offer, which is to be made again.
+  bool owes_offer() const { return owes_offer_.load(std::memory_order_relaxed); }
+  void offer();
 
  private:
   struct Begun {
@@ -130,7 +133,6 @@ class Kind {
   static constexpr std::uint64_t kWhileShort = 1024, kMostShort = 1 << 16;
 
   std::uint64_t position_in(std::uint16_t timing_round);
-  void offer();
   void take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype);
   void watch(const Turn& turn, std::uint64_t nanoseconds);
 
@@ -163,6 +165,7 @@ class Kind {
   std::uint64_t since_left_ = 0;
   unsigned came_back_ = 0;  // times, as many as count
   Needs needs_;
+  std::atomic<bool> owes_offer_{false};
   Seen seen_;
   agree::Offer own_;
 };
