@@ -172,8 +172,8 @@ TEST(Job, AsksForEachRankOnceANode) {
   offered.keep(5, "7 65536 1 0 1 0,1,2 y");
   Job second(std::make_unique<CountingLauncher>(&first, asked));
   second.learn_locality(1);
-  second.share_on_node(1, kRanks);
-  second.share_on_node(1, kRanks);
+  EXPECT_TRUE(second.share_on_node(1, kRanks));
+  EXPECT_TRUE(second.share_on_node(1, kRanks));
   EXPECT_EQ(asked, 1);
   ASSERT_TRUE(second.capabilities_of(5).capabilities);
   EXPECT_EQ(second.capabilities_of(5).capabilities->format_version, 7U);

@@ -59,7 +59,7 @@ constexpr std::size_t kFew = 8;
 std::size_t place_to_begin(std::size_t count) {
   if (count <= kFew) return 0;
   const Process& self = process();
-  self.job.share_on_node(self.world.rank, self.world.size);
+  if (!self.job.share_on_node(self.world.rank, self.world.size)) return 0;
   return count * self.job.place_on_this_node(self.world.rank) /
          static_cast<std::size_t>(std::max(self.job.ranks_on_this_node(), 1));
 }

@@ -41,15 +41,16 @@ void Job::learn_locality(int own) {
   if (local_.size() < 2 || local_.front() != own) cards_.withdraw();
 }
 
-void Job::share_on_node(int own, int ranks) const {
-  if (!launcher_ || local_.size() < 2) return;
+bool Job::share_on_node(int own, int ranks) const {
+  if (!launcher_ || local_.size() < 2) return false;
   const std::lock_guard lock(sharing_);
-  if (std::exchange(has_shared_, true)) return;
+  if (std::exchange(has_shared_, true)) return cards_.is_open();
   if (own == local_.front()) {
     cards_.open_own(ranks);
   } else if (const auto first = capabilities_of(local_.front()).capabilities) {
     cards_.open(first->node_cards, ranks);
   }
+  return cards_.is_open();
 }
 
 bool Job::expect_threads() { return !launcher_ || launcher_->expect_threads(); }

@@ -90,9 +90,9 @@ class Job {
   // here on, because the MPI may speak with the launcher at any moment.
   bool expect_threads();
 
-  // Has ranks of this node ask for each rank of the job once together, if they can; before this
-  // rank, `own` of so many, asks for many.
-  void share_on_node(int own, int ranks) const;
+  // Has ranks of this node ask for each rank of the job once together, before this rank, `own` of
+  // so many, asks for many. False: they cannot.
+  bool share_on_node(int own, int ranks) const;
 
   // Lets go of the launcher, before MPI_Finalize; nobody is asked any more.
   void leave();

@@ -31,6 +31,7 @@ class NodeCards {
   bool open_own(int ranks);
   bool open(std::string_view where, int ranks);
   void leave();
+  bool is_open() const { return entries_.load(std::memory_order_acquire) != nullptr; }
 
   // From any thread, after it was opened. A text that is too long is not kept.
   std::optional<std::string> find(int rank) const;
