@@ -91,9 +91,8 @@ class Stages {
 
   double opens(const Class& each, int number) const {
     const auto width = static_cast<double>(dtype_size(call_.dtype));
-    double seconds =
-        codes(each, each.plan->exchange(number).in, machine_.codec.decode_bytes_per_second,
-              [](const SlotTask& task) { return !task.is_raw; });
+    double seconds = codes(each, each.plan->exchange(number).in,
+                           machine_.codec.decode_bytes_per_second, collective::comes_in_slot);
     for (const auto& sum : each.plan->sums()) {
       if (sum.after != number) continue;
       const double bytes = static_cast<double>(sum.count) * sum.arrays * width;

@@ -1,12 +1,11 @@
 """What codecs cost on this machine, measured once, for a table that programs read."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from thinwire import dtypes
+from thinwire import dtypes, files
 from thinwire.bench.specs import default_specs, is_policy, row_of, why_not_here
 from thinwire.bench.steps import Step
 from thinwire.codec import Codec, codecs
@@ -93,9 +92,4 @@ def table_of(rows: list[CostRow]) -> str:
 def write(path: Path, text: str) -> None:
     """At once: whoever reads meanwhile has the old table or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    files.replace(path, text.encode())

@@ -36,10 +36,9 @@ std::uint64_t encodes(const SlotExchange& exchange, int at_once, bool seals) {
 // Decodes and sums after an exchange, of which the last finishes slots; else that is a step of its
 // own.
 std::uint64_t opens(const SlotExchange& exchange, int at_once, std::uint64_t sums) {
-  const auto is_opened = [](const SlotTask& task) { return !task.is_raw; };
-  const auto came = static_cast<std::uint64_t>(std::ranges::count_if(exchange.in, is_opened));
+  const auto came = static_cast<std::uint64_t>(std::ranges::count_if(exchange.in, comes_in_slot));
   const std::uint64_t finishes = sums > 0 && came > 0 ? in_batches(came) - 1 : in_batches(came);
-  return in_groups(exchange.in, at_once, is_opened) + finishes + sums;
+  return in_groups(exchange.in, at_once, comes_in_slot) + finishes + sums;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace thinwire::collective {
 using TaskGroup = std::span<const SlotTask* const>;
 
 inline bool is_encoded(const SlotTask& task) { return !task.is_raw && !task.again; }
+inline bool comes_in_slot(const SlotTask& task) { return !task.is_raw; }
 
 inline bool go_together(const SlotTask& one, const SlotTask& next) {
   return next.outcome == one.outcome + 1 && next.raw_bytes == one.raw_bytes &&
