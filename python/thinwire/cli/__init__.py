@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -150,16 +150,32 @@ def _asked_for(words: list[str]) -> typer.Typer:
     none if they name none; else with all, as completion asks for."""
     if words and words[0] in COMMANDS:
         return command_line([words[0]])
-    completes = any(name.endswith("_COMPLETE") for name in os.environ)
     named = any(word in COMMANDS for word in words)
-    return command_line() if completes or named else list_of_commands()
+    return command_line() if _completes() or named else list_of_commands()
+
+
+def _completes() -> bool:
+    return any(name.endswith("_COMPLETE") for name in os.environ)
+
+
+def _without_parser(words: list[str]) -> Callable[[], None] | None:
+    """A call of the command of a line that is read without Typer's parser, which takes longer to
+    make than all else; None if there is none such."""
+    named = COMMANDS.get(words[0]) if words else None
+    if named is None or named.words is not _BEFORE or _completes():
+        return None
+    from thinwire.cli.simple_line import prepared
+
+    command = getattr(import_module(f"thinwire.cli.{named.module}"), named.attribute)
+    return prepared(command, words[1:])
 
 
 def run_command(on_interrupt: Any) -> None:
     """Runs the command that the words name, under this handler of SIGINT from when all is imported:
     errors of the library and of the system end in one line, not a traceback."""
     try:
-        command = _asked_for(sys.argv[1:])
+        words = sys.argv[1:]
+        command = _without_parser(words) or _asked_for(words)
         if on_interrupt is not None:
             signal.signal(signal.SIGINT, on_interrupt)
         command()
