@@ -41,6 +41,10 @@ constexpr Setting kSettings[] = {
      "the most ranks that compressed sums may make NCCL connect to, on each communicator; sums "
      "that "
      "need more stay raw"},
+    {"THINWIRE_GRAPHS", kSwitch, "0",
+     "1: calls of NCCL in CUDA graphs are compressed under every codec, in slots that keep their "
+     "size; "
+     "by default under codecs of fixed size alone"},
     {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",
      kCollectives},
     {"THINWIRE_ALGORITHM", kWords, "planned",

@@ -269,6 +269,21 @@ def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> 
         assert codec == "lossless" or job.total("spilled_blocks") == 0
 
 
+@pytest.mark.parametrize("codec", ["lossless", "szp:abs=1e-3"])
+def test_every_codec_in_graphs_if_asked_for(codec: str, tmp_path: Path) -> None:
+    words = [program("nccl_graphs_gpu"), "20", *(["exact"] if codec == "lossless" else [])]
+    job = run_ok(words, 2, tmp_path, codec, THINWIRE_GRAPHS="1")
+    for rank in range(2):
+        (communicator,) = job.communicators(rank)
+        for name in ("AllGather", "AllReduce", "ReduceScatter", "Send", "Recv"):
+            figures = communicator["operations"][name]
+            assert "captured into a graph" not in figures["raw_by_reason"]
+            assert figures["spilled_at_replays"] == 0
+    rough = [program("nccl_graphs_gpu"), "60", "rough"]
+    job = run_ok(rough, 2, tmp_path / "rough", codec, THINWIRE_GRAPHS="1")
+    assert job.total("spilled_at_replays", "AllGather") == 60 // 5 * 3 * 2
+
+
 @pytest.mark.gpu_alone
 @pytest.mark.several_gpus
 def test_replays_of_a_large_sum(tmp_path: Path) -> None:

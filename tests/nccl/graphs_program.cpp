@@ -1,14 +1,16 @@
 // Calls of NCCL that are captured in CUDA graphs, replayed between others that are not: a replay
 // has the bits that the same calls have without a graph. Prints "ok".
 //
-// graphs_program REPLAYS [exact] [odd] [after]
+// graphs_program REPLAYS [exact] [odd] [rough] [after]
 // exact: the codec loses nothing, and results are compared with what they have to be, too
 // odd: in every fifth turn values that no codec of a fixed rate takes. From the first of them on
 // calls without a graph
 //      may go raw, so graphs are compared with the first of them
+// rough: as odd, with values of random bits, which take all the room that there is
 // after: graphs end while the communicator is being ended, not before
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -28,7 +30,7 @@ constexpr int kAgree = 340;
 
 std::atomic<int> failures{0};
 int replays = 0;
-bool is_exact = false, is_odd = false, ends_after = false;
+bool is_exact = false, is_odd = false, is_rough = false, ends_after = false;
 
 void expect(bool holds, const std::string& what) {
   if (holds) return;
@@ -131,8 +133,19 @@ class Calls {
   int last() const { return (self_.rank + self_.ranks - 1) % self_.ranks; }
   double number(int rank, std::size_t at) const {
     const bool is_none = is_odd && has_odd_values() && rank == 0 && at % kCount == 777;
+    if (is_rough && has_odd_values()) return rough(rank, at);
     if (is_none) return std::numeric_limits<double>::infinity();
     return value(ncclFloat32, rank, id_, at, false);
+  }
+
+  // Any sign, exponents of 64, all bits of a mantissa.
+  double rough(int rank, std::size_t at) const {
+    std::uint64_t bits = (at + 1) * 0x9E3779B97F4A7C15U + id_ * 0xC2B2AE3D27D4EB4FU;
+    bits = (bits ^ bits >> 29 ^ static_cast<std::uint64_t>(rank)) * 0xBF58476D1CE4E5B9U;
+    bits ^= bits >> 32;
+    const double number = 1 + static_cast<double>(bits & 0x7FFFFF) / 0x800000;
+    return std::ldexp((bits >> 24 & 1) != 0 ? -number : number,
+                      static_cast<int>(bits >> 25 & 63) - 32);
   }
 
   ranks::Rank& self_;
@@ -222,7 +235,8 @@ int main(int count, char** words) {
   for (int at = 2; at < count; ++at) {
     const std::string word = words[at];
     is_exact = is_exact || word == "exact";
-    is_odd = is_odd || word == "odd";
+    is_rough = is_rough || word == "rough";
+    is_odd = is_odd || is_rough || word == "odd";
     ends_after = ends_after || word == "after";
   }
   ranks::run(ranks::count(2), random_program::run);

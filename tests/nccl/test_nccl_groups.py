@@ -99,6 +99,33 @@ def test_others_are_raw_and_counted(tmp_path: Path) -> None:
             assert operations[name]["compressed_calls"] > 200
 
 
+@pytest.mark.parametrize("codec", ["lossless", "szp:abs=1e-3", "lorenzo"])
+def test_all_are_captured_where_it_is_asked_for(codec: str, tmp_path: Path) -> None:
+    """In slots with room for a little more than at the capture."""
+    exact = ("exact",) if codec != "szp:abs=1e-3" else ()
+    for operations in graphs(codec, tmp_path, "10", *exact, GRAPHS="1"):
+        for name in NAMES:
+            figures = operations[name]
+            assert CAPTURED not in figures["raw_by_reason"]
+            raw = sum(figures["raw_by_reason"].values())
+            assert figures["calls"] - raw == figures["compressed_calls"] > 100
+            assert figures["spilled_at_replays"] == figures["spilled_blocks"] == 0
+
+
+def test_what_does_not_fit_at_a_replay_is_spilled_and_said(tmp_path: Path) -> None:
+    turns = 60
+    words = (str(turns), "rough")
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(PROGRAMS / "nccl_graphs", *words, GRAPHS="1", **settings)
+    assert output == "ok\n"
+    assert errors.count("capture the graph again") == 1
+    found = json.loads((tmp_path / "report.nccl.rank0").read_text())["communicators"]
+    for each in found:
+        for name in ("AllGather", "AllReduce", "ReduceScatter", "Send"):
+            spilled = each["operations"][name]["spilled_at_replays"]
+            assert spilled == turns // 5 * GRAPHS, (name, spilled)
+
+
 def test_the_guard_decides_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where compression was found to lose, what is captured is raw as well."""
     monkeypatch.setenv("FAKE_NCCL_FUNCTION_US", "3000")

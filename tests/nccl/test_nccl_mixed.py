@@ -97,7 +97,11 @@ def test_the_rank_that_makes_the_id_lacks_it(job: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize(
     ("setting", "value", "named"),
-    [("CODEC", "lorenzo", "the codec is"), ("THRESHOLD", "2KiB", "the threshold is")],
+    [
+        ("CODEC", "lorenzo", "the codec is"),
+        ("THRESHOLD", "2KiB", "the threshold is"),
+        ("GRAPHS", "1", "compression in graphs is"),
+    ],
 )
 def test_a_rank_differs(job: str, setting: str, value: str, named: str, tmp_path: Path) -> None:
     reports, errors = run_job(job, tmp_path, lack=set(), **{setting: value})

@@ -51,6 +51,7 @@ agree::Terms all_terms(bool blocks, std::uint64_t rules) {
       {"how calls are timed", choose::kTimingRules},
       {"how sums are made", kSumRules},
       {"what does not pay", settings().force ? "compressed" : "raw"},
+      {"compression in graphs", settings().graphs ? "by every codec" : "by codecs of fixed size"},
       {"the memory for references", std::to_string(settings().references)},
       {"the communicator's way", blocks ? "blocking" : "not blocking"},
       {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};

@@ -56,6 +56,7 @@ std::string operations_as_json(const Communicator& communicator) {
         << ", \"frames\": " << counters.frames
         << ", \"spilled_blocks\": " << counters.spilled_blocks
         << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
+        << ", \"spilled_at_replays\": " << counters.spilled_at_replays
         << ", \"difference_bytes\": " << counters.difference_bytes
         << ", \"trials\": " << counters.sample_encodes
         << ", \"raw_by_reason\": " << raw_by_reason(counters) << '}';

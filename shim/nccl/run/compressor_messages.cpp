@@ -42,6 +42,7 @@ void Compressor::decide_in_slot(const Call& call, const agree::Value& value, Dec
   }
   made.reason = take_choice(side_of(call), choice_as(call, value.dtype), key, made);
   if (made.reason != 0) return;
+  if (call.is_captured()) make_room_in_graph(key);
   if (call.is_captured() ? captured_goes_raw(value, made) : goes_raw(value, made)) return;
   // A lossless codec gives back any bits, whatever they are; a lossy one would make other integers
   // of integers.

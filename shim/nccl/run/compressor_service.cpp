@@ -153,6 +153,23 @@ bool Compressor::reap() {
   return false;
 }
 
+namespace {
+
+// A few blocks at the time of a change are no reason to capture again.
+constexpr std::uint64_t kManyAtReplays = 32;
+
+void note_spilled_at_replay(Counters& counters) {
+  add(counters.spilled_at_replays, 1);
+  static std::atomic<bool> said{false};
+  if (counters.spilled_at_replays < kManyAtReplays || said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         "blocks of NCCL calls in a CUDA graph do not fit the slots any more that they had at its "
+         "capture, and go by the hosts, which is slow: capture the graph again "
+         "(spilled_at_replays in the report counts them)");
+}
+
+}  // namespace
+
 // Looks at some of the thousands of calls that a graph may have each time: what a replay has met
 // with comes late, but it comes.
 bool Compressor::reap_captured(StreamMemory& stream_memory) {
@@ -167,6 +184,7 @@ bool Compressor::reap_captured(StreamMemory& stream_memory) {
     if (of == nullptr) continue;
     Counters& counters = *of->counters;
     add(each.outgoing ? counters.spilled_blocks : counters.spilled_blocks_received, 1);
+    if (each.outgoing) note_spilled_at_replay(counters);
   }
   constexpr int kAtOnce = 32;
   for (int looked = 0; looked < kAtOnce; ++looked) {

@@ -29,7 +29,7 @@ std::uint64_t time_of(const InFlight& clock, int at) {
 
 bool Compressor::captured_goes_raw(const agree::Value& value, Decision& made) const {
   // A capacity that cannot follow the data would spill at every replay of data that has changed.
-  const bool fits = settings().codecs[made.codec].has_fixed_size();
+  const bool fits = settings().graphs || settings().codecs[made.codec].has_fixed_size();
   const bool is_timed = value.decided == 0 && value.timing_round != 0;
   if (!fits || is_timed) made.reason = kCaptured;
   if (made.reason == 0 && !value.codes) made.reason = kNotFaster;

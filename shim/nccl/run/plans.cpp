@@ -1,5 +1,6 @@
 #include "run/plans.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/mix.h"
@@ -93,6 +94,14 @@ PlanKey plan_key(const Call& call, int ranks, bool is_whole) {
   if (call.factor) key.flags |= TW_STREAM_PREMULTIPLIED;
   if (goes_in_rounds(call, is_whole)) key.flags |= TW_STREAM_ROUNDS;
   return key;
+}
+
+void make_room_in_graph(PlanKey& key) {
+  if (settings().codecs[key.codec].has_fixed_size()) return;
+  for (std::uint32_t& each : key.capacity) {
+    const std::uint32_t roomy = std::min<std::uint32_t>(each + each / 16 + 1, kWhole - 1);
+    each = std::max(each, roomy);
+  }
 }
 
 std::uint64_t kind_key(const Call& call, const PlanKey& plan, unsigned exchange) {

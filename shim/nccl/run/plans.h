@@ -71,6 +71,10 @@ class Plans {
 // `is_whole`: what it sends is one group, whatever the settings say.
 PlanKey plan_key(const Call& call, int ranks, bool is_whole);
 
+// Makes room in the slots of a call in a graph, whose capacity stays: data that need a sixteenth
+// more still fit. Codecs of fixed size need none.
+void make_room_in_graph(PlanKey& key);
+
 // The key of calls that need about the same capacity: the same values, by the name of a broadcast's
 // root too, in arrays of about one size, under one codec. Of the codecs of either side: a kind is
 // asked for before it is known which side it is.

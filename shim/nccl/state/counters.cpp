@@ -22,6 +22,7 @@ void add(Counters& to, const Counters& more) {
   add(to.frames, more.frames);
   add(to.spilled_blocks, more.spilled_blocks);
   add(to.spilled_blocks_received, more.spilled_blocks_received);
+  add(to.spilled_at_replays, more.spilled_at_replays);
   add(to.difference_bytes, more.difference_bytes);
   add(to.sample_encodes, more.sample_encodes);
 }

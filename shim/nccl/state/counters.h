@@ -25,6 +25,8 @@ struct Counters {
   std::atomic<std::uint64_t> compressed_bytes{0}, compressed_wire_bytes{0};
   std::atomic<std::uint64_t> frames{0};  // blocks of this rank that fitted their slots
   std::atomic<std::uint64_t> spilled_blocks{0}, spilled_blocks_received{0};
+  // This rank's among them, at replays of graphs.
+  std::atomic<std::uint64_t> spilled_at_replays{0};
   // Bytes of results that were coded as differences from earlier ones; all ranks' blocks.
   std::atomic<std::uint64_t> difference_bytes{0};
   std::atomic<std::uint64_t> sample_encodes{0};  // reports name them `trials`

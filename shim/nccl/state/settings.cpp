@@ -84,6 +84,7 @@ Settings read() {
   read.rounds = is_pairwise();
   read.force = shim::is_on("THINWIRE_FORCE");
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
+  read.graphs = shim::is_on("THINWIRE_GRAPHS");
   read.link = stated_link();
   read.most_connected = shim::size_or("THINWIRE_CONNECTIONS", 16);
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);

@@ -35,6 +35,7 @@ struct Settings {
   bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
   bool joins = false;                   // some calls are decided on by siblings together
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
+  bool graphs = false;                  // THINWIRE_GRAPHS=1: codecs of any size in CUDA graphs
   double link = 0;                   // THINWIRE_LINK, of a host in bytes per second; 0: not stated
   std::uint64_t most_connected = 0;  // THINWIRE_CONNECTIONS: ranks, on each communicator
   std::uint64_t references = 0;      // THINWIRE_REFERENCES
