@@ -114,7 +114,8 @@ def test_steps_compressed_and_raw(tmp_path: Path) -> None:
     assert found is not None and (found["rank"], found["calls"]) == (0, 9)
     assert found["raw"] == pytest.approx({"number": 15, "seconds": 0.75, "median_seconds": 0.05})
     assert found["compressed"]["number"] == 64
-    drawn = [tuple(point.values()) for point in found["over_time"]]
+    drawn = [(point["compressed_seconds"], point["raw_seconds"]) for point in found["over_time"]]
+    assert sum(point["compressed"] for point in found["over_time"]) == 64
     assert [each is not None for each, _ in drawn] == 4 * [False] + 8 * [True]
     assert [raw for _, raw in drawn] == [None, *3 * [pytest.approx(0.05)], *8 * [None]]
     made = page(merged(tmp_path / "job"), "job")
@@ -180,7 +181,12 @@ def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
 def test_a_page_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
     job, out = write_job(tmp_path, 2, 1), tmp_path / "out.html"
     done = thinwire("report", job, "-o", out)
-    assert (done.returncode, done.stdout) == (0, f"{STEPS}\n{out}\n"), done.stderr
+    assert done.returncode == 0, done.stderr
+    said, *drawn, name = done.stdout.splitlines()
+    assert (said, name) == (STEPS, str(out))
+    assert drawn[1] == "   50 ms |" + 5 * " " + 15 * "r"
+    assert drawn[4] == " " * 9 + "|" + 20 * " " + 40 * "c"
+    assert len(drawn) == 11 and all(len(line) <= 72 for line in drawn)
     assert out.read_text().startswith("<!DOCTYPE html>")
 
 

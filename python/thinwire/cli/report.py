@@ -15,6 +15,7 @@ from thinwire.reports.read import is_report
 from thinwire.reports.sums import short
 from thinwire.traces.page import page
 from thinwire.traces.steps import said
+from thinwire.traces.steps_plot import plot
 
 PAGE = Path("report.html")
 
@@ -115,6 +116,7 @@ def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
         if merged.steps is not None:
             console = Console(highlight=False, markup=False)
             console.print(said(merged.steps), soft_wrap=not console.is_terminal)
+            print("".join(f"{row}\n" for row in plot(merged.steps)), end="")
         print(output)
     if left_out:
         raise typer.Exit(1)

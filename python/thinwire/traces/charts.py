@@ -18,7 +18,7 @@ class Line:
     values: Sequence[float | None]  # None: a gap
 
 
-def _nice(most: float) -> float:
+def nice(most: float) -> float:
     """The least of 1, 2, 2.5, 5 times a power of ten that is not below."""
     if most <= 0:
         return 1.0
@@ -29,7 +29,7 @@ def _nice(most: float) -> float:
 def _nice_for(most: float, shown: Callable[[float], str]) -> float:
     """The same in the units that sizes are shown in."""
     unit = 1024.0 ** int(math.log(max(most, 1), 1024)) if shown is words.size else 1.0
-    return unit * _nice(most / unit)
+    return unit * nice(most / unit)
 
 
 def _svg(height: int, title: str, inner: str) -> str:

@@ -79,8 +79,8 @@ def _summary(bins: list[tuple[float, Steps]], way: str) -> dict[str, Any]:
     return {"number": number, "seconds": 1e-9 * total, "median_seconds": 1e-9 * median}
 
 
-def _points(bins: list[tuple[float, Steps]], until: float) -> list[dict[str, float | None]]:
-    """Mean seconds a step in equal parts of the time; None where none ended."""
+def _points(bins: list[tuple[float, Steps]], until: float) -> list[dict[str, Any]]:
+    """How many steps ended in equal parts of the time, and their mean seconds; None for none."""
     length = max(0.25, until / MOST_POINTS)
     points = max(1, math.ceil(until / length))
     sums: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0])
@@ -91,9 +91,13 @@ def _points(bins: list[tuple[float, Steps]], until: float) -> list[dict[str, flo
                 into[place] += more
     return [
         {
-            f"{way}_seconds": 1e-9 * took / number if number else None
+            name: value
             for way in WAYS
             for number, took in [sums.get((at, way), (0, 0))]
+            for name, value in (
+                (way, number),
+                (f"{way}_seconds", 1e-9 * took / number if number else None),
+            )
         }
         for at in range(points)
     ]
