@@ -93,7 +93,7 @@ class Page:
         if name not in self.shown or not self.runs[name].command:
             raise BadData(f"{self.folder.name}/page.md.in: no command of a run `{name}` is shown")
         words = f"../../{self.folder.relative_to(self.root)}/runs.toml"
-        more = f"How the other rows were made, and how all were checked: [runs.toml]({words})."
+        more = f"Other rows, and how all were checked: [runs.toml]({words})."
         run = self.runs[name]
         made = ["```sh", f"# {run.date}, {run.commit}", *run.command.splitlines(), "```"]
         return "\n".join([*made, "", more])
