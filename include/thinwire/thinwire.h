@@ -1128,9 +1128,10 @@ typedef struct tw_stream_comm_options {
    * are several nodes of as many ranks, and of more than one, Allgather and sums of large arrays
    * go in two levels: in slots only between ranks of the same local number on different nodes, so
    * that each value comes to a node once; sums are added node by node, and those of 16-bit types
-   * rounded once a node more. What goes as it is has no check: where a rank could not have its
-   * values, ranks of its node may have NaN, and no error. Sums with factors or bounds have no
-   * levels, those with factors no nodes. NULL: each rank has a node of its own. */
+   * rounded once a node more. Allreduce and Reduce do so on nodes of unequal numbers, too, if the
+   * smallest has half as many ranks as the largest. What goes as it is has no check: where a rank
+   * could not have its values, ranks of its node may have NaN, and no error. Sums with factors or
+   * bounds have no levels, those with factors no nodes. NULL: each rank has a node of its own. */
   const uint32_t* nodes;
 } tw_stream_comm_options;
 

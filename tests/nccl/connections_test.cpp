@@ -27,6 +27,23 @@ TEST(Connections, InTwoLevelsAreWithMatesAndPeers) {
   EXPECT_EQ(missing.bytes, kMate + 2 * kOther);
 }
 
+TEST(Connections, OfNodesThatDifferInSizeAreWithPeersThatAllNodesHave) {
+  const RankNodes nodes({0, 0, 0, 1, 1, 2, 2, 2});
+  EXPECT_EQ(nodes.levels(), 3);
+  const Connections missing = Connected(1, 8, kUsual).missing(nodes, true);
+  EXPECT_EQ(missing.ranks, (std::set<int>{0, 2, 4, 6}));
+  EXPECT_EQ(missing.bytes, 2 * kMate + 2 * kOther);
+  EXPECT_EQ(Connected(2, 8, kUsual).missing(nodes, true).ranks, (std::set<int>{0, 1}))
+      << "rank 7 is the third of its node, too, and node 1 has none";
+}
+
+TEST(Connections, LevelsAreOfNodesThatDifferLittle) {
+  EXPECT_EQ(RankNodes({0, 0, 1}).levels(), 2);
+  EXPECT_EQ(RankNodes({0, 0, 0, 1}).levels(), 0);
+  EXPECT_EQ(RankNodes({0, 1, 2}).levels(), 0);
+  EXPECT_EQ(RankNodes({0, 0, 0}).levels(), 0);
+}
+
 TEST(Connections, WhatTheProgramHasIsNotMissing) {
   Connected connected(0, 4, kUsual);
   connected.note_message(1, true);

@@ -19,6 +19,7 @@ NODES = {
     "2x4": [0, 0, 0, 0, 1, 1, 1, 1],
     "3x2": [0, 0, 1, 1, 2, 2],
     "uneven": [0, 0, 1],
+    "uneven in turn": [0, 1, 0, 1, 0],
 }
 
 
@@ -68,8 +69,8 @@ def run_on(
 @pytest.mark.parametrize("name", NODES)
 def test_every_operation_in_every_type(name: str, tmp_path: Path) -> None:
     nodes = NODES[name]
-    # An average of six is off by a rounding.
-    error = ["0"] if len(nodes) == 6 else []
+    # An average of five or six is off by a rounding.
+    error = ["0"] if len(nodes) > 4 and len(nodes) != 8 else []
     used = run_on(nodes, ["nccl_every", "14", *error], tmp_path, CODEC="lossless")
     assert len(used) == 4 * len(nodes)
     for of in used:

@@ -115,6 +115,7 @@ Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data) {
     for (std::uint64_t at = 0; at < count; ++at) {
       const double place = static_cast<double>(at) * 0.002 + seed;
       double value = 1.5 + std::sin(place);
+      if (data == Data::kLarge) value *= 26'000;
       // All bits of the fraction, any exponent that leaves room to add, either sign. Not below 1,
       // where an error bound would make zeros of them.
       if (data == Data::kNoise) {

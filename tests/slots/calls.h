@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "streams.h"
@@ -61,8 +62,9 @@ struct Mailbox {
 
 std::uint64_t value_bytes(std::uint32_t dtype);
 
-// Values of which codecs make less; or none: any finite values.
-enum class Data { kSmooth, kNoise };
+// Values of which codecs make less; such that are as large as the type takes; or none: any finite
+// values.
+enum class Data { kSmooth, kLarge, kNoise };
 Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data);
 
 // Returns what others get of these values by a slot of that size: exactly what a message would
@@ -92,6 +94,7 @@ struct Case {
   bool in_place = false;
   std::uint64_t offset = 0;  // of all buffers, in bytes
   std::set<int> noisy = {};  // ranks whose values do not get smaller
+  bool large = false;        // the others' are of fp16, and large
   bool collectives = true;   // the transport has all_gather and broadcast
   int seed = 0;              // of the values
   Factors factors = Factors::kNone;
@@ -103,6 +106,9 @@ struct Case {
   bool are_together(int one, int other) const;
   bool has_levels() const;
   int nodes_count() const { return static_cast<int>(std::set(nodes.begin(), nodes.end()).size()); }
+  // Ranks of the smallest and of the largest node; the place of a rank among those of its node.
+  std::pair<int, int> node_sizes() const;
+  int local_of(int rank) const;
   bool is_direct() const;
 
   std::string text() const;

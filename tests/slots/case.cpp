@@ -84,7 +84,8 @@ bool takes_part(const Case& given, int rank) {
 std::vector<Bytes> arrays_of(const Case& given) {
   std::vector<Bytes> sent;
   for (int rank = 0; rank < given.ranks; ++rank) {
-    const Data data = given.noisy.contains(rank) ? Data::kNoise : Data::kSmooth;
+    const Data others = given.large ? Data::kLarge : Data::kSmooth;
+    const Data data = given.noisy.contains(rank) ? Data::kNoise : others;
     sent.push_back(values_of(given.dtype, sent_count(given, rank), given.seed + rank, data));
   }
   return sent;
@@ -181,7 +182,7 @@ void expect_traffic(const Case& given, World& world) {
   const std::uint64_t block = given.count * value_bytes(given.dtype);
   const std::uint64_t slot = std::max<std::uint64_t>(1, (block + 511) / 512) * 512;
   const std::uint64_t ranks = index(given.ranks), nodes = index(given.nodes_count());
-  if (block == 0 || ranks % nodes != 0) return;
+  if (block == 0 || given.node_sizes().first != given.node_sizes().second) return;
   std::uint64_t inside = 0, between = 0;
   for (const auto& [way, bytes] : world.bytes) {
     (given.are_together(way.first, way.second) ? inside : between) += bytes;

@@ -109,8 +109,8 @@ class Expected {
       if (std::ranges::find(order, node) == order.end()) order.push_back(node);
     }
     const double scale = case_.scale != 0 ? case_.scale : 1;
-    const double inside =
-        scale < 1 ? std::min(1.0, scale * static_cast<double>(order.size())) : 1.0;
+    const double share = static_cast<double>(case_.ranks) / case_.node_sizes().second;
+    const double inside = scale < 1 ? std::min(1.0, scale * share) : 1.0;
     std::vector<Bytes> arrays;
     for (const std::uint32_t node : order) {
       std::vector<Bytes> of_node;
@@ -131,17 +131,16 @@ class Expected {
   }
 
   // The owner of each block of a sum, in the order of the blocks: in levels those of one local
-  // number follow each other, in the order of their nodes.
+  // number follow each other, in the order of their nodes, and ranks that lack a peer own none.
   std::vector<int> owners() const {
     std::vector<int> all(index(case_.ranks));
     std::iota(all.begin(), all.end(), 0);
     if (!case_.has_levels()) return all;
-    const auto local = [&](int rank) {
-      return std::count(case_.nodes.begin(), case_.nodes.begin() + rank, case_.nodes[index(rank)]);
-    };
+    const int columns = case_.node_sizes().first;
+    std::erase_if(all, [&](int rank) { return case_.local_of(rank) >= columns; });
     std::ranges::stable_sort(all, [&](int one, int other) {
-      return std::pair(local(one), first_of_node(one)) <
-             std::pair(local(other), first_of_node(other));
+      return std::pair(case_.local_of(one), first_of_node(one)) <
+             std::pair(case_.local_of(other), first_of_node(other));
     });
     return all;
   }
@@ -152,8 +151,8 @@ class Expected {
 
   // `root`: the rank that alone gets the sums, by which its own and its node's are not coded.
   Bytes direct_sum(int root = -1) const {
-    const std::uint64_t ranks = index(case_.ranks);
-    const std::uint64_t step = bytes(((case_.count + ranks - 1) / ranks + 1023) / 1024 * 1024);
+    const std::uint64_t blocks = owners().size();
+    const std::uint64_t step = bytes(((case_.count + blocks - 1) / blocks + 1023) / 1024 * 1024);
     const std::uint64_t whole = bytes(case_.count);
     const std::uint64_t slot = slot_bytes(std::min(step, whole), case_.capacity);
     Bytes all;
@@ -189,10 +188,23 @@ bool Case::has_levels() const {
   const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
   const bool could = operation == TW_STREAM_ALLGATHER || operation == TW_STREAM_REDUCE_SCATTER ||
                      (whole && is_direct());
-  if (!could || nodes.empty() || factors != Factors::kNone) return false;
-  const auto first = std::ranges::count(nodes, nodes.front());
-  const auto alike = [&](std::uint32_t node) { return std::ranges::count(nodes, node) == first; };
-  return first > 1 && first < ranks && std::ranges::all_of(nodes, alike);
+  if (!could || nodes_count() < 2 || factors != Factors::kNone) return false;
+  const auto [least, most] = node_sizes();
+  return most > 1 && (whole ? 2 * least >= most : least == most);
+}
+
+std::pair<int, int> Case::node_sizes() const {
+  int least = ranks, most = 0;
+  for (const std::uint32_t node : nodes) {
+    const auto size = static_cast<int>(std::ranges::count(nodes, node));
+    least = std::min(least, size);
+    most = std::max(most, size);
+  }
+  return {least, most};
+}
+
+int Case::local_of(int rank) const {
+  return static_cast<int>(std::count(nodes.begin(), nodes.begin() + rank, nodes[index(rank)]));
 }
 
 Bytes expected_of(const Case& given, const std::vector<Bytes>& sent, int rank) {

@@ -1,6 +1,9 @@
 // Ranks that share nodes: as they are inside, in slots between, and in two levels if that fits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "calls.h"
 
 namespace thinwire::slots {
@@ -8,10 +11,29 @@ namespace {
 
 using Layout = std::vector<std::uint32_t>;
 
-// Two by two, three by two and their ranks in turn, two by four; and such as have no levels.
-const Layout kLayouts[] = {
-    {7, 7, 9, 9}, {0, 1, 0, 1},    {0, 0, 1, 1, 2, 2}, {0, 1, 2, 0, 1, 2}, {0, 0, 0, 0, 1, 1, 1, 1},
-    {0, 0, 1},    {1, 0, 0, 0, 1}, {3, 3, 3},          {0, 1, 2}};
+// Two by two, three by two and their ranks in turn, two by four; nodes that differ in size, of
+// which sums of large arrays have levels; and such as have none.
+const Layout kLayouts[] = {{7, 7, 9, 9},
+                           {0, 1, 0, 1},
+                           {0, 0, 1, 1, 2, 2},
+                           {0, 1, 2, 0, 1, 2},
+                           {0, 0, 0, 0, 1, 1, 1, 1},
+                           {0, 0, 1},
+                           {1, 0, 0, 0, 1},
+                           {2, 1, 1, 2, 1, 3, 3},
+                           {0, 0, 0, 1},
+                           {3, 3, 3},
+                           {0, 1, 2}};
+
+// One to four nodes of one to five ranks, which do not follow each other.
+Layout random_layout(std::mt19937& random) {
+  Layout made;
+  const std::uint32_t nodes = 1 + random() % 4;
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    made.insert(made.end(), 1 + random() % 5, node);
+  std::ranges::shuffle(made, random);
+  return made;
+}
 
 constexpr std::uint32_t kOperations[] = {
     TW_STREAM_ALLGATHER,      TW_STREAM_BCAST,     TW_STREAM_SEND,
@@ -46,15 +68,36 @@ TEST_P(OnNodes, EveryLayoutAndCountGivesTheExactResult) {
   }
 }
 
+TEST_P(OnNodes, AnyNodesAndAnyNumberOfRanks) {
+  std::mt19937 random(GetParam());
+  for (int round = 0; round < 40; ++round) {
+    const Layout nodes = random_layout(random);
+    if (nodes.size() < 2) continue;
+    Case given = case_on(nodes, GetParam());
+    given.root = static_cast<int>(random() % nodes.size());
+    given.spec = random() % 3 == 0 ? "szp:abs=1e-3" : "mpc";
+    given.dtype = random() % 3 == 0 ? TW_F64 : TW_F32;
+    given.count = 1 + random() % (3 * 1024 * nodes.size());
+    given.capacity = random() % 2 == 0 ? 512 : 440;
+    given.scale = random() % 2 == 0 ? 1.0 / given.ranks : 0;
+    given.in_place = random() % 2 == 0;
+    given.seed = round;
+    if (random() % 3 == 0) given.noisy = {static_cast<int>(random() % nodes.size())};
+    expect_case(given);
+  }
+}
+
 TEST_P(OnNodes, EveryCodecAndDtype) {
   for (const char* const spec : {"expack", "lorenzo", "zfp:rate=12", "auto"}) {
     for (const std::uint32_t dtype : {TW_F32, TW_F64, TW_F16, TW_BF16}) {
-      Case given = case_on({0, 0, 1, 1}, GetParam());
-      given.spec = spec;
-      given.dtype = dtype;
-      given.count = 8192;
-      given.scale = 0.25;
-      if (Codec(spec).takes(dtype)) expect_case(given);
+      for (const Layout& nodes : {Layout{0, 0, 1, 1}, Layout{0, 0, 1, 0, 1}}) {
+        Case given = case_on(nodes, GetParam());
+        given.spec = spec;
+        given.dtype = dtype;
+        given.count = 8192;
+        given.scale = 0.25;
+        if (Codec(spec).takes(dtype)) expect_case(given);
+      }
     }
   }
 }
@@ -100,6 +143,27 @@ TEST_P(OnNodes, WholeArraysAndRoundsAndFactors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OnNodes, ::testing::ValuesIn(kOperations));
+
+// A mean of finite values is finite on nodes of any size, also if their sum has no room in the
+// type.
+TEST(NodesMean, OfLargeValuesIsFinite) {
+  for (const Layout& nodes : {Layout{0, 0, 1, 1}, {0, 0, 0, 1, 1, 0}, {0, 1, 1}}) {
+    for (const std::uint32_t operation : {TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE}) {
+      Case given = case_on(nodes, operation);
+      given.dtype = TW_F16;
+      given.spec = "lorenzo";
+      given.count = 3000;
+      given.scale = 1.0 / given.ranks;
+      given.large = true;
+      ASSERT_TRUE(given.has_levels());
+      const Bytes mean = expected_of(given, arrays_of(given), 0);
+      for (std::uint64_t at = 0; at < mean.size(); at += 2) {
+        ASSERT_LT(std::to_integer<int>(mean[at + 1]) & 0x7F, 0x7C) << "not finite";
+      }
+      expect_case(given);
+    }
+  }
+}
 
 // While there is no sum yet, encodes this rank's own values, a block for each peer.
 TEST(NodesTrial, EncodesWhatGoesBetweenNodes) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,18 +15,17 @@
 namespace thinwire::nccl {
 
 // Which of a communicator's ranks share a node, as all of them know.
-
 class RankNodes {
  public:
   RankNodes() = default;  // each rank has a node of its own
   explicit RankNodes(std::vector<std::uint32_t> of) : of_(std::move(of)) {
-    const std::set<std::uint32_t> all(of_.begin(), of_.end());
-    const auto first = std::ranges::count(of_, of_.empty() ? 0 : of_.front());
-    const auto alike = [&](std::uint32_t node) { return std::ranges::count(of_, node) == first; };
-    if (all.size() > 1 && first > 1 && std::ranges::all_of(all, alike)) {
-      levels_ = static_cast<int>(all.size());
-    }
-    one_ = all.size() == 1;
+    std::map<std::uint32_t, std::ptrdiff_t> ranks;
+    for (const std::uint32_t node : of_) ++ranks[node];
+    if (ranks.empty()) return;
+    const auto [least, most] = std::ranges::minmax(ranks | std::views::values);
+    columns_ = least;
+    if (ranks.size() > 1 && most > 1 && 2 * least >= most) levels_ = static_cast<int>(ranks.size());
+    one_ = ranks.size() == 1;
   }
 
   bool are_one() const { return one_; }
@@ -32,9 +33,14 @@ class RankNodes {
     const auto node = [&](int rank) { return of_[static_cast<std::size_t>(rank)]; };
     return !of_.empty() && node(one) == node(other);
   }
-  // Whether they have the same place among the ranks of their nodes.
-  bool are_peers(int one, int other) const { return place_of(one) == place_of(other); }
-  // Nodes, if they are several of as many ranks each, and of more than one; else 0.
+  // Whether they have the same place among the ranks of their nodes, and each node has one there.
+  bool are_peers(int one, int other) const {
+    const std::ptrdiff_t place = place_of(one);
+    return place == place_of(other) && (of_.empty() || place < columns_);
+  }
+  // Ranks of a node that have peers.
+  int columns() const { return static_cast<int>(columns_); }
+  // Nodes, if sums of large arrays go in two levels, by the core's rule; else 0.
   int levels() const { return levels_; }
   // As tw_stream_comm_options has it.
   const std::uint32_t* data() const { return of_.empty() ? nullptr : of_.data(); }
@@ -46,6 +52,7 @@ class RankNodes {
   }
 
   std::vector<std::uint32_t> of_;
+  std::ptrdiff_t columns_ = 0;  // ranks of the smallest node
   int levels_ = 0;
   bool one_ = false;
 };

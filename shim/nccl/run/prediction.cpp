@@ -11,9 +11,10 @@ namespace {
 // The most that dense floats get smaller, and what is lossy.
 constexpr double kHopedRatio = 2, kHopedOfLossy = 16;
 
-// Bytes of one rank's values, of the communicator's ranks and of those on this host.
+// Bytes of one rank's values, of the communicator's ranks and of those on this host, all and those
+// with peers.
 struct Sizes {
-  double bytes, all, mates;
+  double bytes, all, mates, senders;
   double others() const { return all - mates; }
   // A block that each rank has for each other leaves its host so often.
   double leaving() const { return all > 1 ? others() / (all - 1) : 1; }
@@ -48,7 +49,7 @@ choose::SlotsWork work_of(const Call& call, const tw_stream_plan_info* info, con
   // An AllReduce in one level does half of its work each way.
   const bool are_messages = info->messages > 0 && !call.is_exchange();
   if (are_messages && info->in_levels != 0) {
-    work.coded = sent * of.mates;
+    work.coded = sent * of.senders;
   } else if (are_messages && call.operation == kAllReduce && info->way == TW_STREAM_DIRECT) {
     work.coded = sent / 2 * (1 + of.mates * of.leaving());
   } else if (are_messages) {
@@ -79,7 +80,8 @@ int why_not_tried(const Call& call, std::uint64_t bytes, const Plan* plan, const
   const double link = settings().link > 0 ? settings().link : of_machine;
   if (link <= 0 && use.goes_by_machine) return TW_RAW_NO_LINK;
   const Sizes sizes{static_cast<double>(bytes), static_cast<double>(ranks),
-                    static_cast<double>(mates)};
+                    static_cast<double>(mates),
+                    static_cast<double>(std::min(mates, hosts.columns()))};
   const double ratio = use.lossless ? kHopedRatio : kHopedOfLossy;
   if (choose::hoped_gain_seconds(work_of(call, info, sizes), link, ratio) > 0) return 0;
   return is_large ? int{kManySteps} : int{TW_RAW_LINK_FASTER};

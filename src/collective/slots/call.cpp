@@ -72,6 +72,14 @@ SlotWay way_of(const SlotCall& call) {
   return call.ranks <= 2 || small ? SlotWay::kGather : SlotWay::kDirect;
 }
 
+namespace {
+
+Partition in_units(std::uint64_t count, std::uint64_t blocks) {
+  return {.total = count, .step = ceil_div(ceil_div(count, blocks), kBlockUnit) * kBlockUnit};
+}
+
+}  // namespace
+
 Partition partition_of(const SlotCall& call) {
   const auto ranks = static_cast<std::uint64_t>(call.ranks);
   const bool in_blocks = call.operation == SlotOperation::kReduceScatter ||
@@ -79,8 +87,15 @@ Partition partition_of(const SlotCall& call) {
   if (in_blocks) {
     return {.total = call.count * ranks, .step = call.count};
   }
-  return {.total = call.count,
-          .step = ceil_div(ceil_div(call.count, ranks), kBlockUnit) * kBlockUnit};
+  return in_units(call.count, ranks);
+}
+
+Partition partition_by_columns(const SlotCall& call) {
+  const SlotNodes& nodes = *call.nodes;
+  Partition blocks =
+      in_units(call.count, static_cast<std::uint64_t>(nodes.count() * nodes.columns()));
+  blocks.by_local = &nodes;
+  return blocks;
 }
 
 Status check(const SlotCall& call) {

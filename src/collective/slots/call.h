@@ -65,8 +65,8 @@ struct SlotCall {
 struct Partition {
   std::uint64_t total = 0;
   std::uint64_t step = 0;
-  // If it is given, the blocks of ranks of one local number follow each other, in the order of
-  // their nodes; else blocks lie in the order of ranks.
+  // If it is given, the blocks of a column follow each other, in the order of the nodes; else
+  // blocks lie in the order of ranks.
   const SlotNodes* by_local = nullptr;
 
   std::uint64_t first(int rank) const {
@@ -93,8 +93,10 @@ struct Partition {
 // kDirect or kGather of an Allreduce or a Reduce.
 SlotWay way_of(const SlotCall& call);
 
-// The blocks that are summed by one rank each.
+// The blocks that are summed by one rank each; by columns, of an Allreduce or a Reduce: by a rank
+// that has a column, the others have none.
 Partition partition_of(const SlotCall& call);
+Partition partition_by_columns(const SlotCall& call);
 
 // kInvalidArgument or kUnsupported, and why.
 Status check(const SlotCall& call);

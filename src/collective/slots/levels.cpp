@@ -12,13 +12,16 @@ namespace thinwire::collective {
 bool SlotPlanner::has_levels() const {
   const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
   const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
+  if (nodes_ == nullptr || bounded || whole) return false;
+  if (call_.sums_whole_arrays()) return nodes_->have_columns();
+  // The program's own blocks are as many as ranks.
   const bool has_ways = call_.reduces() || call_.operation == SlotOperation::kAllgather;
-  return nodes_ != nullptr && nodes_->have_levels() && has_ways && !bounded && !whole;
+  return has_ways && nodes_->are_even();
 }
 
 // Two exchanges, `number` and the next: this rank's block, which lies at `own`, to its peers on
-// other nodes; then all blocks of these peers to the ranks of this node. `shown`: what goes in the
-// place of `own`.
+// other nodes; then all blocks of these peers to the ranks of this node, those without a column
+// too. `shown`: what goes in the place of `own`.
 void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values own, Values shown) {
   const bool of_sums = number > 0;
   SlotExchange& between = exchange(number);
@@ -26,7 +29,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
   between.coded = of_sums ? 1 : 0;
   const auto place = [&](int of) { return Values{Area::kReceive, bytes_of(blocks.first(of))}; };
   const std::uint64_t count = blocks.count(rank());
-  for (int node = 0; node < nodes_->count(); ++node) {
+  for (int node = 0; has_column() && node < nodes_->count(); ++node) {
     const int peer = peer_on(node);
     if (peer == rank()) continue;
     if (count > 0) {
@@ -55,7 +58,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
 void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Values own) {
   inside.kind = Kind::kMessages;
   inside.inside = true;
-  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+  for (const int mate : own_node()) {
     if (mate == rank()) continue;
     const auto local_of_mate = static_cast<std::size_t>(nodes_->local(mate));
     for (int node = 0; node < nodes_->count(); ++node) {
@@ -80,7 +83,7 @@ void SlotPlanner::share_results(SlotExchange& inside, const Partition& blocks) {
     return raw_task(mate, blocks.count_of_local(local),
                     {Area::kReceive, bytes_of(blocks.first_of_local(local))});
   };
-  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+  for (const int mate : own_node()) {
     if (mate == rank()) continue;
     const SlotTask goes = part_of(mate, rank()), comes = part_of(mate, mate);
     if (goes.raw_bytes > 0) inside.out.push_back(goes);
@@ -90,10 +93,11 @@ void SlotPlanner::share_results(SlotExchange& inside, const Partition& blocks) {
 
 // The scale of sums inside a node. A node's sum of an average is the mean of its ranks' values: it
 // has their range, so it does not overflow if it is rounded to the type, and a codec's bound of
-// it counts 1 / nodes in the result.
+// it counts 1 / nodes in the result. Of nodes that differ in size that is so of the largest.
 double SlotPlanner::scale_inside() const {
   const double magnitude = std::fabs(call_.scale);
-  return magnitude < 1 ? std::min(1.0, magnitude * nodes_->count()) : 1;
+  const double largest_of_all = static_cast<double>(ranks()) / nodes_->largest();
+  return magnitude < 1 ? std::min(1.0, magnitude * largest_of_all) : 1;
 }
 
 // Two exchanges: each rank of a node adds the node's values of the blocks that belong to its peers,
@@ -119,7 +123,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
   const std::uint64_t stride =
       aligned(bytes_of(blocks.step) * static_cast<std::uint64_t>(nodes_->count()));
   std::uint64_t came = 0;
-  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+  for (const int mate : own_node()) {
     if (mate == rank()) continue;
     const int local = nodes_->local(mate);
     const std::uint64_t its = blocks.count_of_local(local);
@@ -130,11 +134,11 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
     if (count > 0) inside.in.push_back(raw_task(mate, count, {Area::kLent, stride * came}));
     ++came;
   }
+  if (count == 0) return;
   scratch_bytes_[0] = stride * came;
   const Values sums = keep(stride);
-  if (count == 0) return;
   plan_.sums_.push_back({.after = 0,
-                         .arrays = nodes_->locals(),
+                         .arrays = static_cast<int>(own_node().size()),
                          .place = own,
                          .scale = scale_inside(),
                          .count = count,
@@ -149,10 +153,10 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
   SlotExchange& inside = exchange(0);
   inside.kind = Kind::kMessages;
   inside.inside = true;
-  const auto mates = static_cast<std::uint64_t>(nodes_->locals() - 1);
+  const auto mates = static_cast<std::uint64_t>(own_node().size() - 1);
   const auto nodes = static_cast<std::uint64_t>(nodes_->count());
   std::uint64_t came = 0;
-  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+  for (const int mate : own_node()) {
     if (mate == rank()) continue;
     const auto local_of_mate = static_cast<std::size_t>(nodes_->local(mate));
     for (int node = 0; node < nodes_->count(); ++node) {
@@ -174,7 +178,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
     const auto at = static_cast<std::uint64_t>(node);
     if (blocks.count(peer) == 0) continue;
     plan_.sums_.push_back({.after = 0,
-                           .arrays = nodes_->locals(),
+                           .arrays = static_cast<int>(own_node().size()),
                            .place = nodes_->local(rank()),
                            .scale = scale_inside(),
                            .count = blocks.count(peer),
@@ -192,7 +196,7 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
   between.kind = Kind::kMessages;
   const std::uint64_t own = blocks.count(rank());
   std::uint64_t came = 0;
-  for (int node = 0; node < nodes_->count(); ++node) {
+  for (int node = 0; has_column() && node < nodes_->count(); ++node) {
     const int peer = peer_on(node);
     if (peer == rank()) continue;
     const Values sum{Area::kStays, stride * static_cast<std::uint64_t>(node)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace thinwire::collective {
 
@@ -15,11 +16,10 @@ SlotNodes::SlotNodes(const std::vector<std::uint32_t>& of_ranks) {
     members.push_back(static_cast<int>(node_.size()));
     node_.push_back(found->second);
   }
-}
-
-bool SlotNodes::have_levels() const {
-  const auto alike = [&](const auto& each) { return each.size() == members_.front().size(); };
-  return count() > 1 && locals() > 1 && std::ranges::all_of(members_, alike);
+  const auto ranks_of = [](const std::vector<int>& each) { return static_cast<int>(each.size()); };
+  const auto [least, most] = std::ranges::minmax(members_ | std::views::transform(ranks_of));
+  columns_ = least;
+  largest_ = most;
 }
 
 }  // namespace thinwire::collective

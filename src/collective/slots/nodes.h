@@ -23,13 +23,20 @@ class SlotNodes {
     return members_[static_cast<std::size_t>(node)];
   }
 
-  // Several nodes of as many ranks each, and of more than one: each rank has a peer of its number
-  // on each node.
-  bool have_levels() const;
-  int locals() const { return static_cast<int>(members_.front().size()); }
+  // Ranks of the smallest and of the largest node. The ranks of one local number below columns()
+  // are a column: there is one on each node.
+  int columns() const { return columns_; }
+  int largest() const { return largest_; }
+
+  // Several nodes of as many ranks each, and of more than one: each rank is in a column.
+  bool are_even() const { return have_columns() && columns_ == largest_; }
+  // Several nodes, of which one has several ranks, and at least half of those are in columns: fewer
+  // would leave most network cards of a node without work.
+  bool have_columns() const { return count() > 1 && largest_ > 1 && 2 * columns_ >= largest_; }
 
  private:
   std::vector<int> node_, local_;
+  int columns_ = 0, largest_ = 0;
   std::vector<std::vector<int>> members_;
 };
 

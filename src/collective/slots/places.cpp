@@ -54,6 +54,14 @@ Status SlotPlanner::measure(SlotExchange& exchange) {
   return {};
 }
 
+// A codec that cannot code the others' blocks is refused by every rank.
+Status SlotPlanner::measure_for_others() {
+  if (coded_count_ == 0) return {};
+  SlotTask any;
+  any.shape = Shape::line(coded_count_);
+  return shape(any);
+}
+
 // Places messages. Those that come lie first. Those that go and what is decoded share the rest: it
 // is sent by then. Raw values come meanwhile, though.
 void SlotPlanner::place_messages(SlotExchange& exchange) {
@@ -183,6 +191,7 @@ int SlotPlanner::most_at_once() const {
 
 Status SlotPlanner::measure() {
   std::uint64_t end = 0;
+  if (Status status = measure_for_others(); !status.ok()) return status;
   for (int number = 0; number < kMostExchanges; ++number) {
     SlotExchange& each = exchange(number);
     if (each.kind == Kind::kNone) break;

@@ -146,10 +146,10 @@ Status SlotPlanner::build() {
                    : reduce_scatter(partition_of(call_));
       break;
     case SlotOperation::kAllreduce:
-      plan_.way_ == SlotWay::kGather ? allreduce_gathered() : sum_in_blocks(partition_of(call_));
+      plan_.way_ == SlotWay::kGather ? allreduce_gathered() : sum_in_blocks();
       break;
     case SlotOperation::kReduce:
-      plan_.way_ == SlotWay::kGather ? reduce_gathered() : sum_in_blocks(partition_of(call_));
+      plan_.way_ == SlotWay::kGather ? reduce_gathered() : sum_in_blocks();
       break;
   }
   if (plan_.is_sample()) keep_sample();

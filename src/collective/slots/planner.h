@@ -38,13 +38,15 @@ class SlotPlanner {
   void reduce_gathered();
   void allreduce_gathered();
   void add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart);
-  void sum_in_blocks(Partition blocks);
+  void sum_in_blocks();
   void gather_results(const Partition& blocks);
   void gather_results_at_root(int number, const Partition& blocks);
 
   bool has_levels() const;
+  bool has_column() const { return nodes_->local(rank()) < nodes_->columns(); }
   int peer_on(int node) const { return nodes_->members(node)[local()]; }
   std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
+  const std::vector<int>& own_node() const { return nodes_->members(nodes_->of(rank())); }
   void gather_in_levels(int number, const Partition& blocks, Values own, Values shown);
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
   void share_results(SlotExchange& inside, const Partition& blocks);
@@ -72,6 +74,7 @@ class SlotPlanner {
 
   Status measure();
   Status measure(SlotExchange& exchange);
+  Status measure_for_others();
   Status shape(SlotTask& task);
   void place_messages(SlotExchange& exchange);
   void place_gathered(SlotExchange& exchange);
@@ -92,6 +95,7 @@ class SlotPlanner {
   std::uint64_t stays_bytes_ = 0;
   Values result_;                     // this rank's sums
   std::uint64_t longest_result_ = 0;  // of all ranks' sums, if this one does not send or get all
+  std::uint64_t coded_count_ = 0;     // of a block that others code, if this rank may have none
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
   Shape last_shape_;

@@ -131,10 +131,11 @@ void SlotPlanner::gather_results_at_root(int number, const Partition& blocks) {
   }
 }
 
-void SlotPlanner::sum_in_blocks(Partition blocks) {
+void SlotPlanner::sum_in_blocks() {
   const bool to_root = call_.operation == SlotOperation::kReduce;
+  const Partition blocks = has_levels() ? partition_by_columns(call_) : partition_of(call_);
   if (has_levels()) {
-    blocks.by_local = nodes_;
+    coded_count_ = blocks.count(nodes_->members(0).front());
     reduce_scatter_in_levels(blocks);
     to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_, result_);
   } else {
