@@ -1130,8 +1130,9 @@ typedef struct tw_stream_comm_options {
    * that each value comes to a node once; sums are added node by node, and those of 16-bit types
    * rounded once a node more. Allreduce and Reduce do so on nodes of unequal numbers, too, if the
    * smallest has half as many ranks as the largest. What goes as it is has no check: where a rank
-   * could not have its values, ranks of its node may have NaN, and no error. Sums with factors or
-   * bounds have no levels, those with factors no nodes. NULL: each rank has a node of its own. */
+   * could not have its values, ranks of its node may have NaN, and no error. Sums with bounds
+   * have no levels, and those with factors no nodes but in levels. NULL: each rank has a node of
+   * its own. */
   const uint32_t* nodes;
 } tw_stream_comm_options;
 

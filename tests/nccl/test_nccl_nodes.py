@@ -95,6 +95,18 @@ def test_random_programs_come_to_the_same_bits(nodes: list[int], seed: int, tmp_
     assert sum(each["compressed_calls"] for of in used for each in of.values()) > 100
 
 
+@pytest.mark.parametrize("nodes", [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 1], [0, 1, 1, 1]])
+def test_sums_of_the_programs_own(nodes: list[int], tmp_path: Path) -> None:
+    """In two levels, but on the last nodes. Some ranks have factors on the host, others in memory
+    that the stream reads."""
+    words = ["nccl_own_sums", "240", "mixed"]
+    used = run_on(nodes, words, tmp_path, CODEC="lorenzo", FORCE="1")
+    assert len(used) == len(nodes)
+    for of in used:
+        for operation in ("AllReduce", "ReduceScatter"):
+            assert of[operation]["compressed_calls"] > 200, operation
+
+
 def test_experts_on_two_nodes(tmp_path: Path) -> None:
     used = run_on(
         NODES["2x2"], ["nccl_experts", "steps", "300"], tmp_path, CODEC="lossless", FORCE="1"

@@ -157,7 +157,8 @@ Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
 
 double factor_of(int rank) { return rank == 0 ? 0.75 : 0.5 - rank * 0.125; }
 
-Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale, bool factors) {
+Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale, bool factors,
+             const std::vector<int>& ranks) {
   Bytes result(arrays[0].size());
   with_float_dtype(static_cast<Dtype>(dtype), [&](auto kDtype) {
     using Number = codec::NumberOf<kDtype>;
@@ -165,7 +166,8 @@ Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale
     for (std::uint64_t at = 0; at < result.size(); at += sizeof(Word)) {
       const auto number = [&](std::size_t rank) {
         const Number value = codec::number_of<kDtype>(load<Word>(arrays[rank].data() + at));
-        const double own = factors ? factor_of(static_cast<int>(rank)) : 1;
+        const int whose = ranks.empty() ? static_cast<int>(rank) : ranks[rank];
+        const double own = factors ? factor_of(whose) : 1;
         return value * static_cast<Number>(own * (scale != 0 ? scale : 1));
       };
       Number sum = number(0);

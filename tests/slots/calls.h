@@ -75,9 +75,10 @@ Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
 // A rank's factor of pre-multiplied sums: a value of any type, which keeps values finite.
 double factor_of(int rank);
 
-// The sum in the order of ranks; `factors`: each rank's values times its own.
+// The sum in the order of ranks; `factors`: each rank's values times its own. `ranks`: whose they
+// are; else all ranks'.
 Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale,
-             bool factors = false);
+             bool factors = false, const std::vector<int>& ranks = {});
 
 enum class Factors { kNone, kNumbers, kInMemory };
 

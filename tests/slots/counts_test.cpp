@@ -23,7 +23,7 @@ namespace {
 using namespace collective;
 
 // Steps of a run, of which nothing is done.
-class Counted final : public SlotWork {
+class Counted : public SlotWork {
  public:
   explicit Counted(bool seals) : seals_(seals) {}
   std::uint64_t steps = 0;
@@ -34,6 +34,7 @@ class Counted final : public SlotWork {
   Status differ(const DifferStep&) override { return one(); }
   Status match(const RestoreStep&) override { return one(); }
   Status restore(const RestoreStep&) override { return one(); }
+  Status write_factor(std::byte*, const SlotFactor&) override { return one(); }
   bool seals() const override { return seals_; }
   Status encode(const std::byte*, const Shape&, MutableByteView, device::Outcome*,
                 const BoundRecord*, const ToSeal*) override {
@@ -217,6 +218,52 @@ void note_groups(const SlotPlan& plan, std::uint64_t bytes, Steps& out, Steps& i
   for (int number = 0; number < kMostExchanges; ++number) {
     both(plan.exchange(number).out, out);
     both(plan.exchange(number).in, in);
+  }
+}
+
+// Sums, and what is written beside values, by how their kernels differ: with factors or not, and by
+// how many slots they finish.
+class Kernels final : public Counted {
+ public:
+  Kernels() : Counted(true) {}
+  std::set<std::pair<bool, int>> sums;
+  bool factors = false;
+
+  Status write_factor(std::byte*, const SlotFactor&) override {
+    factors = true;
+    return {};
+  }
+  Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd*) override {
+    // As collective/gpu/steps.cuh has it.
+    const int size = slots.size() <= 4 ? 4 : static_cast<int>(kMostSteps);
+    sums.insert({step.arrays.factors.exist, size});
+    return {};
+  }
+};
+
+void do_all(const SlotPlan& plan, SlotWork& work) {
+  std::vector<std::byte> lent(plan.device_bytes() + 4096), record(record_bytes(plan) + 64);
+  std::vector<std::byte> references(plan.call().reference_bytes + 4096), values(64);
+  SlotRun run;
+  run.plan = &plan;
+  run.send = values.data();
+  run.receive = values.data();
+  run.lent = lent.data();
+  run.record = record.data();
+  run.references = references.data();
+  for (int stage = 0; stage < plan.stages(); ++stage) EXPECT_TRUE(do_stage(run, stage, work).ok());
+}
+
+TEST(Counts, OfWhatIsLoadedHaveEverySum) {
+  for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32}, {"lorenzo", Dtype::kBf16}}) {
+    Kernels loaded;
+    for (const SlotCall& call : calls_to_load(*codec::parse_spec(text), dtype)) {
+      const auto plan = SlotPlan::make(call, host_needs);
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      do_all(**plan, loaded);
+    }
+    EXPECT_EQ(loaded.sums.size(), 4U) << text;
+    EXPECT_TRUE(loaded.factors) << text;
   }
 }
 

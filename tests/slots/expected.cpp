@@ -114,11 +114,14 @@ class Expected {
     std::vector<Bytes> arrays;
     for (const std::uint32_t node : order) {
       std::vector<Bytes> of_node;
+      std::vector<int> ranks;
       for (int rank = 0; rank < case_.ranks; ++rank) {
         if (case_.nodes[index(rank)] != node) continue;
         of_node.push_back(part(sent_[index(rank)], first, length));
+        ranks.push_back(rank);
       }
-      const Bytes sum = sum_of(case_.dtype, of_node, inside, false);
+      const bool factors = case_.factors != Factors::kNone;
+      const Bytes sum = sum_of(case_.dtype, of_node, inside, factors, ranks);
       const bool plain = case_.nodes[index(owner)] == node;
       arrays.push_back(plain ? sum : through_slot(codec_, case_.dtype, sum, slot));
     }
@@ -176,7 +179,8 @@ class Expected {
 
 bool Case::are_together(int one, int other) const {
   if (one == other) return true;
-  return !nodes.empty() && factors == Factors::kNone && nodes[index(one)] == nodes[index(other)];
+  if (nodes.empty() || (factors != Factors::kNone && !has_levels())) return false;
+  return nodes[index(one)] == nodes[index(other)];
 }
 
 bool Case::is_direct() const {
@@ -188,7 +192,7 @@ bool Case::has_levels() const {
   const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
   const bool could = operation == TW_STREAM_ALLGATHER || operation == TW_STREAM_REDUCE_SCATTER ||
                      (whole && is_direct());
-  if (!could || nodes_count() < 2 || factors != Factors::kNone) return false;
+  if (!could || nodes_count() < 2) return false;
   const auto [least, most] = node_sizes();
   return most > 1 && (whole ? 2 * least >= most : least == most);
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "calls.h"
+#include "member.h"
 
 namespace thinwire::slots {
 namespace {
@@ -162,6 +162,103 @@ TEST(NodesMean, OfLargeValuesIsFinite) {
       }
       expect_case(given);
     }
+  }
+}
+
+constexpr std::uint32_t kSums[] = {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE};
+
+// Each rank's factor goes with its values, as a number or from where the stream reads it, also if
+// the node's sums are spilled.
+TEST(NodesFactors, MultiplyBeforeTheSumOfANode) {
+  std::mt19937 random(7);
+  for (const std::uint32_t operation : kSums) {
+    for (const std::uint32_t dtype : {TW_F32, TW_F64, TW_F16, TW_BF16}) {
+      for (const char* const spec : {"lorenzo", "szp:abs=1e-3"}) {
+        if (!Codec(spec).takes(dtype)) continue;
+        for (int round = 0; round < 8; ++round) {
+          const Layout nodes = round == 0 ? Layout{0, 0, 1, 1} : random_layout(random);
+          Case given = case_on(nodes, operation);
+          given.spec = spec;
+          given.dtype = dtype;
+          given.count = 1 + random() % 5000;
+          given.capacity = round % 3 == 0 ? 1 : 512;
+          given.scale = round % 2 == 0 ? 0 : 0.25;
+          given.root = given.ranks - 1;
+          given.in_place = round % 4 > 1;
+          given.factors = round % 2 == 0 ? Factors::kInMemory : Factors::kNumbers;
+          expect_case(given);
+        }
+      }
+    }
+  }
+}
+
+// Values are raw inside a node, so fewer bytes are coded than in one level.
+TEST(NodesFactors, GoInTwoLevels) {
+  World world(4);
+  const Comm comm = make_comm(world, 1, true, {0, 0, 1, 1});
+  const Codec codec("mpc");
+  for (const std::uint32_t operation : kSums) {
+    auto options = options_of(operation, TW_F32, 8 * 4096, codec.handle.get());
+    const auto other = describe(make_plan(comm, options));
+    options.flags = TW_STREAM_PREMULTIPLIED;
+    const auto info = describe(make_plan(comm, options));
+    EXPECT_EQ(info.in_levels, 1U);
+    EXPECT_EQ(info.raw_bytes, other.raw_bytes);
+    EXPECT_EQ(info.plain_bytes, other.plain_bytes + 16) << "one rank more on this node";
+    EXPECT_EQ(info.launches, other.launches + 1);
+    EXPECT_EQ(info.messages, other.messages + 2);
+  }
+}
+
+// One sum of a node is damaged on its way to rank 0, which owns the first block.
+void expect_damage(const Layout& nodes, std::uint32_t flags) {
+  constexpr std::uint64_t kCount = 40'000;
+  const int ranks = static_cast<int>(nodes.size());
+  const int other = static_cast<int>(std::ranges::find(nodes, nodes[0] + 1) - nodes.begin());
+  World world(ranks);
+  Carrier carrier;
+  bool is_first = true;
+  world.tamper([&](int from, int to, std::byte* data, std::uint64_t) {
+    if (from != other || to != 0 || !is_first) return;
+    data[17] ^= std::byte{1};
+    is_first = false;
+  });
+  on_ranks(ranks, [&](int rank) {
+    const Comm comm = make_comm(world, rank, true, nodes);
+    const Codec codec("mpc");
+    const Mailbox mailbox(16 * 1024);
+    auto options = options_of(TW_STREAM_ALLREDUCE, TW_F32, kCount, codec.handle.get());
+    options.flags = flags;
+    const Plan plan = make_plan(comm, options);
+    ASSERT_EQ(describe(plan).in_levels, 1U);
+    const Lent lent(plan);
+    carrier.serve(rank, mailbox.memory);
+    Bytes values = values_of(TW_F32, kCount, rank, Data::kSmooth);
+    Stream stream;
+    tw_stream_call call{};
+    call.size = sizeof call;
+    call.plan = plan.get();
+    call.number = 3;
+    call.send = call.receive = values.data();
+    call.mailbox = mailbox.memory;
+    call.factor = 0.5;
+    lent.lend(call);
+    call.stream = &stream;
+    ASSERT_EQ(tw_stream_enqueue(&call, 1), TW_OK) << tw_last_error();
+    stream.wait();
+    // Other ranks of a node get the values without a slot, and no word of what became of them.
+    check(plan, lent.record, rank == 0 ? TW_DAMAGED : rank == other ? TW_INTERNAL : TW_OK);
+    EXPECT_TRUE(all_nan(values.data(), 1024)) << rank;
+    EXPECT_FALSE(all_nan(values.data() + 4 * (kCount - 1), 1)) << rank;
+    carrier.stop_serving(mailbox.memory);
+  });
+}
+
+TEST(NodesDamage, OfANodesSumMakesItsBlockNaNEverywhere) {
+  for (const Layout& nodes : {Layout{0, 0, 1, 1}, Layout{0, 0, 1}}) {
+    expect_damage(nodes, 0);
+    expect_damage(nodes, TW_STREAM_PREMULTIPLIED);
   }
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 using device::Outcome;
 
+__global__ void factor_kernel(std::byte* to, const SlotFactor factor) { put_factor(to, factor); }
+
 template <int kMost>
 __global__ void __launch_bounds__(kStepThreads)
     seal_kernel(const __grid_constant__ Steps<ToSeal, kMost> steps) {
@@ -113,6 +115,10 @@ Status launch_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd*
 }
 
 }  // namespace
+
+Status enqueue_factor(std::byte* to, const SlotFactor& factor, device::StreamHandle stream) {
+  return device::launch("cannot write a factor", factor_kernel, {1, 1}, stream, to, factor);
+}
 
 Status enqueue_seal(std::span<const SealStep> all, std::span<const Outcome> before,
                     device::StreamHandle stream) {

@@ -13,6 +13,7 @@ namespace thinwire::collective {
 
 // As SlotWork's steps of these names; enqueue_find() is what its differ() does first. `arrived` is
 // a word that is 0 before and after, needed where there is an end that copies out of lent memory.
+Status enqueue_factor(std::byte* to, const SlotFactor& factor, device::StreamHandle stream);
 Status enqueue_seal(std::span<const SealStep> all, std::span<const device::Outcome> before,
                     device::StreamHandle stream);
 Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,

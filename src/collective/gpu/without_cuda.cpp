@@ -20,6 +20,8 @@ Status enqueue_key_ranges(Dtype, std::uint64_t, const std::byte*, KeyRange*, dev
   return absent();
 }
 
+Status enqueue_factor(std::byte*, const SlotFactor&, device::StreamHandle) { return absent(); }
+
 Status enqueue_seal(std::span<const SealStep>, std::span<const device::Outcome>,
                     device::StreamHandle) {
   return absent();

@@ -49,6 +49,7 @@ std::uint64_t SlotPlan::launches() const {
   const int last = stages() - 1, before = tells_first() ? 1 : 0;
   const bool differs = difference_.exists;
   std::uint64_t steps = tells_first() ? 2 : 0;  // a rank's range, and the bound of all
+  if (factors_.exist) ++steps;
   for (int stage = 0; stage < last; ++stage) steps += static_cast<std::uint64_t>(rounds(stage));
   for (int stage = before; stage <= last; ++stage) {
     const int came = stage - before - 1;

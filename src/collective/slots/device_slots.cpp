@@ -41,6 +41,10 @@ Status DeviceSlots::restore(const RestoreStep& step) {
   return enqueue_restore(step, settings_->dtype, stream_);
 }
 
+Status DeviceSlots::write_factor(std::byte* to, const SlotFactor& factor) {
+  return enqueue_factor(to, factor, stream_);
+}
+
 Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                            device::Outcome* outcome, const BoundRecord* bound,
                            const ToSeal* sealed) {

@@ -26,6 +26,7 @@ class DeviceSlots : public SlotWork {
   Status differ(const DifferStep& step) override;
   Status match(const RestoreStep& step) override;
   Status restore(const RestoreStep& step) override;
+  Status write_factor(std::byte* to, const SlotFactor& factor) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                 device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
   Status encode_blocks(std::span<const SealStep> blocks, const Shape& shape,

@@ -32,6 +32,11 @@ Status HostSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& recor
   return {};
 }
 
+Status HostSlots::write_factor(std::byte* to, const SlotFactor& factor) {
+  put_factor(to, factor);
+  return {};
+}
+
 Status HostSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                          Outcome* outcome, const BoundRecord* bound, const ToSeal*) {
   const message::Coder with{settings_->spec.codec,

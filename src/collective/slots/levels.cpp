@@ -2,13 +2,15 @@
 // between ranks of one local number on different nodes. So each value comes to a node once.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/bytes.h"
 #include "collective/slots/planner.h"
+#include "collective/slots/sum.h"
 
 namespace thinwire::collective {
 
-// A bound of results counts one coding a rank, and what goes as it is shows no factor.
+// A bound of results counts one coding a rank.
 bool SlotPlanner::has_levels() const {
   const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
   const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
@@ -113,6 +115,28 @@ void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
   add_between(blocks, stride);
 }
 
+// With values that go to a rank of the node goes a message with this rank's factor.
+void SlotPlanner::send_factors(SlotExchange& inside) {
+  if (!call_.premultiplied) return;
+  constexpr std::uint64_t kOne = kFactorBytes;
+  SlotFactors& factors = plan_.factors_;
+  factors = {.exist = true, .own = keep(kOne), .others = keep(kOne * own_node().size())};
+  const auto message = [&](int mate, Values values) {
+    SlotTask made = raw_task(mate, 0, values);
+    made.raw_bytes = kOne;
+    return made;
+  };
+  std::set<int> to, from;
+  for (const SlotTask& task : inside.out) to.insert(task.rank);
+  for (const SlotTask& task : inside.in) from.insert(task.rank);
+  std::uint64_t came = 0;
+  for (const int mate : own_node()) {
+    if (to.contains(mate)) inside.out.push_back(message(mate, factors.own));
+    if (!from.contains(mate)) continue;
+    inside.in.push_back(message(mate, {Area::kStays, factors.others.offset + kOne * came++}));
+  }
+}
+
 // One message to each rank of the node, and one sum: blocks of one local number lie together.
 void SlotPlanner::add_parts_inside(const Partition& blocks) {
   SlotExchange& inside = exchange(0);
@@ -134,9 +158,10 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
     if (count > 0) inside.in.push_back(raw_task(mate, count, {Area::kLent, stride * came}));
     ++came;
   }
+  send_factors(inside);
   if (count == 0) return;
   scratch_bytes_[0] = stride * came;
-  const Values sums = keep(stride);
+  node_sums_ = keep(stride);
   plan_.sums_.push_back({.after = 0,
                          .arrays = static_cast<int>(own_node().size()),
                          .place = own,
@@ -145,7 +170,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
                          .stride = stride,
                          .others = {Area::kLent, 0},
                          .own = {Area::kSend, bytes_of(blocks.first_of_local(own))},
-                         .to = sums,
+                         .to = node_sums_,
                          .own_apart = true});
 }
 
@@ -171,8 +196,9 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
     }
     ++came;
   }
+  send_factors(inside);
   scratch_bytes_[0] = stride * mates * nodes;
-  const Values sums = keep(stride * nodes);
+  node_sums_ = keep(stride * nodes);
   for (int node = 0; node < nodes_->count(); ++node) {
     const int peer = peer_on(node);
     const auto at = static_cast<std::uint64_t>(node);
@@ -185,7 +211,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
                            .stride = stride,
                            .others = {Area::kLent, stride * mates * at},
                            .own = {Area::kSend, bytes_of(blocks.first(peer))},
-                           .to = {Area::kStays, sums.offset + stride * at},
+                           .to = {Area::kStays, node_sums_.offset + stride * at},
                            .own_apart = true});
   }
 }
@@ -195,15 +221,18 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
   SlotExchange& between = exchange(1);
   between.kind = Kind::kMessages;
   const std::uint64_t own = blocks.count(rank());
+  const auto sum_of = [&](int node) {
+    const std::uint64_t at = stride * static_cast<std::uint64_t>(node);
+    return Values{Area::kStays, node_sums_.offset + at};
+  };
   std::uint64_t came = 0;
   for (int node = 0; has_column() && node < nodes_->count(); ++node) {
     const int peer = peer_on(node);
     if (peer == rank()) continue;
-    const Values sum{Area::kStays, stride * static_cast<std::uint64_t>(node)};
     const Values tried{Area::kSend, bytes_of(blocks.first(peer))};
     if (blocks.count(peer) > 0) {
       between.out.push_back(
-          task(0, rank(), blocks.count(peer), peer, plan_.is_sample() ? tried : sum));
+          task(0, rank(), blocks.count(peer), peer, plan_.is_sample() ? tried : sum_of(node)));
     }
     if (own > 0) between.in.push_back(task(0, peer, own, peer, {Area::kLent, stride * came++}));
   }
@@ -218,7 +247,7 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
                          .count = own,
                          .stride = stride,
                          .others = {Area::kLent, 0},
-                         .own = {Area::kStays, stride * static_cast<std::uint64_t>(node)},
+                         .own = sum_of(node),
                          .to = result_,
                          .own_apart = true});
 }

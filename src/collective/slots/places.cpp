@@ -145,6 +145,8 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
     move(sum.own);
     move(sum.to);
   }
+  move(plan_.factors_.own);
+  move(plan_.factors_.others);
   move(plan_.copy_.from);
   move(plan_.difference_.values);
 }

@@ -75,6 +75,13 @@ struct SlotSum {
 };
 inline constexpr int kMostExchanges = 4;
 
+// Factors of a sum inside a node, where values have no headers: kFactorBytes each, this rank's own,
+// and those of the node's others, which come with their values, one after the other.
+struct SlotFactors {
+  bool exist = false;
+  Values own, others;
+};
+
 // The bound of a sum's result: what is told of this rank's values, and where in lent memory.
 struct SlotBound {
   bool exists = false;
@@ -110,6 +117,7 @@ class SlotPlan {
   }
   const SlotCopy& copy() const { return copy_; }
   const std::vector<SlotSum>& sums() const { return sums_; }
+  const SlotFactors& factors() const { return factors_; }
   const SlotBound& bound() const { return bound_; }
   const SlotDifference& difference() const { return difference_; }
   SlotWay way() const { return call_.sums_whole_arrays() ? way_ : SlotWay::kPlanned; }
@@ -164,6 +172,7 @@ class SlotPlan {
   bool in_levels_ = false;
   SlotCopy copy_;
   std::vector<SlotSum> sums_;
+  SlotFactors factors_;
   SlotBound bound_;
   SlotDifference difference_;
   std::uint32_t outcomes_ = 0;

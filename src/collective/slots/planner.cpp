@@ -106,6 +106,7 @@ void SlotPlanner::keep_sample() {
   }
   plan_.copy_ = {};
   plan_.sums_.clear();
+  plan_.factors_ = {};
   scratch_bytes_ = {};
   stays_bytes_ = 0;
 }

@@ -9,9 +9,9 @@ namespace thinwire::collective {
 class SlotPlanner {
  public:
   SlotPlanner(SlotPlan& plan, SlotPlan::NeedsOf needs_of)
-      : plan_(plan), call_(plan.call_), needs_of_(needs_of) {
-    // Raw values show no factor.
-    if (!call_.premultiplied) nodes_ = call_.nodes.get();
+      : plan_(plan), call_(plan.call_), needs_of_(needs_of), nodes_(plan.call_.nodes.get()) {
+    // Raw values show no factor, unless it is sent with them.
+    if (call_.premultiplied && !has_levels()) nodes_ = nullptr;
   }
 
   Status build();
@@ -51,6 +51,7 @@ class SlotPlanner {
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
   void share_results(SlotExchange& inside, const Partition& blocks);
   double scale_inside() const;
+  void send_factors(SlotExchange& inside);
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
   void add_parts_inside(const Partition& blocks);
@@ -89,11 +90,12 @@ class SlotPlanner {
   SlotPlan& plan_;
   SlotCall& call_;
   SlotPlan::NeedsOf needs_of_;
-  const SlotNodes* nodes_ = nullptr;
+  const SlotNodes* nodes_;  // none: each rank is taken for a node of its own
   std::array<std::uint64_t, kMostExchanges> scratch_bytes_{};  // operands of a sum
   std::uint64_t scratch_at_ = 0;
   std::uint64_t stays_bytes_ = 0;
   Values result_;                     // this rank's sums
+  Values node_sums_;                  // its node's of the blocks of all peers, in two levels
   std::uint64_t longest_result_ = 0;  // of all ranks' sums, if this one does not send or get all
   std::uint64_t coded_count_ = 0;     // of a block that others code, if this rank may have none
   std::uint64_t workspace_bytes_ = 0;

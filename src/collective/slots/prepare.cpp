@@ -102,9 +102,17 @@ SlotCall call_in_levels(SlotCall call) {
   for (std::uint32_t rank = 0; rank < 2 * kNodes; ++rank) nodes.push_back(rank / 2);
   call.ranks = static_cast<int>(nodes.size());
   call.nodes = std::make_shared<const SlotNodes>(nodes);
-  call.premultiplied = false;
+  call.premultiplied = call.reduces();
   call.count = 5000;
   if (!call.reduces()) call.operation = SlotOperation::kAllgather;
+  return call;
+}
+
+// A sum of more arrays than come from few slots.
+SlotCall call_of_many(SlotCall call, bool premultiplied) {
+  call.ranks = static_cast<int>(kMostSteps);
+  call.premultiplied = premultiplied;
+  call.count = 5000;
   return call;
 }
 
@@ -135,6 +143,9 @@ std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
     }
   }
   calls.push_back(call_in_levels(call));
+  for (const bool premultiplied : {false, true}) {
+    if (call.reduces()) calls.push_back(call_of_many(call, premultiplied));
+  }
   call.ranks = 2;
   if (!is_named(spec) || spec.codec->lossless) calls.push_back(call_with_references(call));
   return calls;

@@ -87,6 +87,7 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   // If nothing is opened or added, something else is the last step, and reports.
   const bool opens = number > 0 || sums;
   if (status.ok() && differs && stage == 0) status = steps.differ();
+  if (status.ok() && plan.factors().exist && stage == 0) status = steps.write_factor();
   const bool has_come = differs && number == 1;  // what the ranks say, and what is in slots
   if (status.ok() && has_come) status = steps.match();
   if (status.ok() && opens) status = steps.open_all(number - 1, ends);

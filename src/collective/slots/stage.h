@@ -92,6 +92,10 @@ class Stage {
     return work_.restore(step);
   }
 
+  Status write_factor() {
+    return work_.write_factor(target_of(run_, plan_.factors().own), run_.factor);
+  }
+
   // Encodes the values that go out, with the slots' headers unless it is a sample encode, which has
   // no slots.
   Status encode_all(int number, bool seals) {
@@ -240,7 +244,7 @@ class Stage {
       arrays.own = sum.place;
       arrays.own_at = values_of(run_, sum.own);
     }
-    if (plan_.call().premultiplied) arrays.factors = factors();
+    if (plan_.call().premultiplied) arrays.factors = factors(sum);
     return {arrays, sum.count, target_of(run_, sum.to)};
   }
 
@@ -250,8 +254,17 @@ class Stage {
            values_of(run_, task.source) == target_of(run_, task.values);
   }
 
-  // The headers of the first exchange, which stay until the second begins.
-  Factors factors() const {
+  // Those in the headers of the first exchange, which stay until the second begins; or in messages.
+  // Sums of a node are multiplied already.
+  Factors factors(const SlotSum& sum) const {
+    if (plan_.factors().exist) {
+      if (sum.after > 0) return {};
+      return {.exist = true,
+              .first = values_of(run_, plan_.factors().others),
+              .stride = kFactorBytes,
+              .own = sum.place,
+              .own_factor = run_.factor};
+    }
     const SlotExchange& came = plan_.exchange(0);
     const bool gathered = came.kind == SlotExchange::Kind::kGather;
     return {.exist = true,
@@ -262,7 +275,8 @@ class Stage {
   }
 
   SlotPlace place_of(const SlotExchange& exchange, const SlotTask& task) const {
-    const bool multiplied = plan_.call().premultiplied && &exchange == &plan_.exchange(0);
+    const bool multiplied =
+        plan_.call().premultiplied && &exchange == &plan_.exchange(0) && !plan_.factors().exist;
     return {.slot = {run_.lent + task.slot, exchange.slot_bytes},
             .tag = {.call = run_.number,
                     .block = task.block,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/dtype.h"
 #include "base/host_device.h"
@@ -11,6 +12,14 @@
 namespace thinwire::collective {
 
 using namespace slot;
+
+// A message that holds a rank's factor, which goes with values that have no slot: its word as in a
+// slot's header, and zeros.
+inline constexpr std::uint64_t kFactorBytes = 16;
+THINWIRE_HOST_DEVICE inline void put_factor(std::byte* to, const SlotFactor& factor) {
+  const std::uint64_t words[2] = {factor_word(factor), 0};
+  memcpy(to, words, sizeof words);
+}
 
 // The arrays of all ranks: those that came one after the other, this rank's elsewhere.
 struct Operands {

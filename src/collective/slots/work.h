@@ -147,6 +147,9 @@ class SlotWork {
   virtual Status match(const RestoreStep& step) = 0;
   virtual Status restore(const RestoreStep& step) = 0;
 
+  // Writes a factor as it goes with values that have no slot, kFactorBytes.
+  virtual Status write_factor(std::byte* to, const SlotFactor& factor) = 0;
+
   // Whether encodes seal their slots themselves.
   virtual bool seals() const = 0;
 
