@@ -173,6 +173,25 @@ def test_darshan(mpi: str, folder: Path, order: str, tmp_path: Path) -> None:
     assert done.report is not None and done.report["compressed_messages"] == MESSAGES
 
 
+def counted_by_ipm(text: str) -> list[tuple[str, ...]]:
+    """Call and count over both ranks, of its table of calls."""
+    return re.findall(r"^# MPI_(Sendrecv|Send|Recv|Allreduce)\s+[\d.]+\s+(\d+)\s", text, re.M)
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_ipm(mpi: str, folder: Path, order: str, tmp_path: Path) -> None:
+    tool = built_tool(mpi, "libipm.so")
+    settings = {**CODEC, "IPM_REPORT": "full", "IPM_LOG": "none"}
+    native = job(mpi, [folder / "program"], [tool], settings=settings)
+    preload = [tool, library(mpi)] if order == "before" else [library(mpi), tool]
+    done = job(mpi, [folder / "program"], preload, settings=settings, report=tmp_path / "r.json")
+    assert hashes(done) == hashes(native)
+    counts = sorted(counted_by_ipm(native.output + native.errors))
+    assert len(counts) == 4, native.output + native.errors
+    assert sorted(counted_by_ipm(done.output + done.errors)) == counts
+    assert done.report is not None and done.report["compressed_messages"] == MESSAGES
+
+
 def test_programs_that_a_rank_starts_see_nothing(mpi: str, folder: Path, tmp_path: Path) -> None:
     """No word, no thread and no file of ours in a shell, a Python and a compiler."""
     (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")
