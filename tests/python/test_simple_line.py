@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from thinwire.cli import COMMANDS
+from thinwire.cli import COMMANDS, _without_parser
 from thinwire.cli.run import _with_options
 from thinwire.cli.simple_line import prepared
 
@@ -95,6 +95,13 @@ def test_typer_has_the_words_for_all_else(line: str) -> None:
 def test_typer_has_the_words_for_a_wrong_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THINWIRE_CODEC", "no-such")
     assert asked(["true"], simply=True) is None
+
+
+def test_commands_that_print_are_typer_s() -> None:
+    """It knows that nobody may read what they print."""
+    assert _without_parser(["run", "true"]) is not None
+    for name in COMMANDS.keys() - {"run", "exec"}:
+        assert _without_parser([name, "true"]) is None
 
 
 @pytest.mark.parametrize("line", ["run", "exec", "exec --codec zfp:rate=16 --nccl --"])

@@ -38,6 +38,12 @@ def test_both_in_one_place_and_pauses_are_seen() -> None:
     assert drawn[0] == 20 * "*" + 20 * " " + 20 * "c" and not any(drawn[1:-1])
 
 
+def test_it_is_as_narrow_as_the_terminal() -> None:
+    drawn = plot(steps(*40 * [(5, 0.1, 0, 0.0)], *20 * [(5, 0.001, 0, 0.0)]), 40)
+    assert max(len(line) for line in drawn[1:]) == 40
+    assert letters(drawn)[0] == 20 * "c" and letters(drawn)[ROWS] == 20 * "-" + 10 * "c"
+
+
 def test_one_long_step_does_not_flatten_the_others() -> None:
     points = [(5, 0.1, 0, 0.0)] * 59
     drawn = plot(steps((1, 30.0, 0, 0.0), *points))

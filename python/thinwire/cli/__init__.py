@@ -159,10 +159,10 @@ def _completes() -> bool:
 
 
 def _without_parser(words: list[str]) -> Callable[[], None] | None:
-    """A call of the command of a line that is read without Typer's parser, which takes longer to
-    make than all else; None if there is none such."""
+    """A call of a command that starts a program, of a line that is read without Typer's parser,
+    which takes longer to make than all else; None if there is none such."""
     named = COMMANDS.get(words[0]) if words else None
-    if named is None or named.words is not _BEFORE or _completes():
+    if named is None or named.module != "run" or _completes():
         return None
     from thinwire.cli.simple_line import prepared
 

@@ -3,7 +3,7 @@ Prometheus and for the system's log."""
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -98,6 +98,15 @@ def _hand_on(merged: reports.Merged, prometheus: Path | None, syslog: bool, as_j
         line.log(merged)
 
 
+def _print_steps(steps: dict[str, Any]) -> None:
+    console = Console(highlight=False, markup=False)
+    is_terminal = console.is_terminal
+    drawn = plot(steps, console.width) if is_terminal else plot(steps)
+    for sentence in (said(steps), *drawn[:1]):
+        console.print(sentence, soft_wrap=not is_terminal)
+    print("".join(f"{row}\n" for row in drawn[1:]), end="")
+
+
 def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
     # An error itself would keep what was read until then.
     left_out: list[str] = []
@@ -114,9 +123,7 @@ def _show_traces(named: list[Path], output: Path, as_json: bool) -> None:
     else:
         files.write(output, page(merged, named[0].name).encode())
         if merged.steps is not None:
-            console = Console(highlight=False, markup=False)
-            console.print(said(merged.steps), soft_wrap=not console.is_terminal)
-            print("".join(f"{row}\n" for row in plot(merged.steps)), end="")
+            _print_steps(merged.steps)
         print(output)
     if left_out:
         raise typer.Exit(1)

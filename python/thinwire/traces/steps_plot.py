@@ -15,28 +15,31 @@ MOST_OF_MEDIAN = 4
 _LETTERS = dict(zip(WAYS, "cr", strict=True))
 _BOTH, _ABOVE = "*", "^"
 _LABEL = 8
+MARGIN = _LABEL + len(" |")
 
 Column = dict[str, float | None]
 
 
-def plot(found: dict[str, Any]) -> list[str]:
-    """The lines of what LongestSteps.done() found; none if there is one moment alone."""
-    columns = _columns(found["over_time"])
+def plot(found: dict[str, Any], width: int = COLUMNS + MARGIN) -> list[str]:
+    """The lines of what LongestSteps.done() found, of at most this width but for the title; none if
+    there is one moment alone."""
+    room = max(1, min(COLUMNS, width - MARGIN))
+    columns = _columns(found["over_time"], room)
     known = sorted(value for each in columns for value in each.values() if value is not None)
     if sum(any(value is not None for value in each.values()) for each in columns) < 2:
         return []
     median = known[len(known) // 2]
     is_cut = known[-1] > MOST_OF_MEDIAN * median
     top = nice(2 * median if is_cut else known[-1])
-    wide = max(1, COLUMNS // len(columns))
+    wide = max(1, room // len(columns))
     drawn = ["".join(wide * _letter(each, row, top) for each in columns) for row in range(ROWS + 1)]
     lines = [_title(found, top if is_cut else None)]
     for row in range(ROWS, -1, -1):
         label = (
             words.seconds(row / ROWS * top) if row in (ROWS, ROWS // 2) else "0" if not row else ""
         )
-        line = f"{label:>{_LABEL}} |{drawn[row]}".rstrip()
-        lines.append(line if row else line.replace("|", "+").ljust(_LABEL + 2 + len(drawn[0]), "-"))
+        inner = f"|{drawn[row]}" if row else f"+{drawn[row]}".replace(" ", "-")
+        lines.append(f"{label:>{_LABEL}} {inner}".rstrip())
     until = words.seconds(found["until"])
     return [*lines, f"{'0':>{_LABEL + 3}}{until:>{wide * len(columns) - 1}}"]
 
@@ -48,9 +51,9 @@ def _title(found: dict[str, Any], cut_at: float | None) -> str:
     return f"Its time on rank {found['rank']} from start to end: {', '.join(marks)}"
 
 
-def _columns(points: Sequence[dict[str, Any]]) -> list[Column]:
+def _columns(points: Sequence[dict[str, Any]], most: int) -> list[Column]:
     """Mean seconds a step in each column, of as many points each."""
-    a_column = max(1, math.ceil(len(points) / COLUMNS))
+    a_column = max(1, math.ceil(len(points) / most))
     return [
         {way: _mean(points[at : at + a_column], way) for way in WAYS}
         for at in range(0, len(points), a_column)
