@@ -7,8 +7,8 @@ namespace {
 
 // No lossless codec was faster on an H200 (docs/results/codecs-on-gpus.md).
 constexpr double kHopedBytesPerSecond = 1.2e12;
-// A host puts no more steps on a stream, and no more messages in a group of NCCL's, in this time.
-constexpr double kLaunchSeconds = 2e-6, kMessageSeconds = 0.2e-6;
+constexpr double kLaunchSeconds = kStepNanoseconds * 1e-9;
+constexpr double kMessageSeconds = kMessageNanoseconds * 1e-9;
 
 }  // namespace
 

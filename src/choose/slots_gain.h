@@ -18,6 +18,9 @@ struct SlotsWork {
 // and nothing is saved.
 double hoped_gain_seconds(const SlotsWork& work, double link_bytes_per_second, double ratio);
 
+// A host puts no more steps on a stream, and no more messages in a group of NCCL's, in this time.
+inline constexpr int kStepNanoseconds = 2000, kMessageNanoseconds = 200;
+
 // More steps or peers than these, and a call is only tried if it may gain: what they cost grows
 // with ranks, and each new peer takes memory of NCCL's.
 inline constexpr unsigned kMostSteps = 128, kMostPeers = 32;

@@ -21,6 +21,18 @@ Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes,
                        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
+Status enqueue_copy_rows(std::byte* to, std::uint64_t to_step, const std::byte* from,
+                         std::uint64_t from_step, std::uint64_t row_bytes, std::uint64_t rows,
+                         StreamHandle stream) {
+  if (row_bytes == 0 || rows == 0) return {};
+  if (rows == 1 || (to_step == row_bytes && from_step == row_bytes)) {
+    return enqueue_copy(to, from, row_bytes * rows, stream);
+  }
+  return device_status(
+      "cannot enqueue a copy of rows",
+      cudaMemcpy2DAsync(to, to_step, from, from_step, row_bytes, rows, cudaMemcpyDefault, stream));
+}
+
 Status enqueue_host(void (*function)(void*), void* argument, StreamHandle stream) {
   return device_status("cannot enqueue a host function",
                        cudaLaunchHostFunc(stream, function, argument));

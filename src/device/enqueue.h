@@ -13,6 +13,12 @@ namespace thinwire::device {
 // Between any two places that the device reaches; nothing if both are one.
 Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes, StreamHandle stream);
 
+// The same of rows of `row_bytes`, which lie `to_step` and `from_step` bytes apart, and overlap
+// nowhere.
+Status enqueue_copy_rows(std::byte* to, std::uint64_t to_step, const std::byte* from,
+                         std::uint64_t from_step, std::uint64_t row_bytes, std::uint64_t rows,
+                         StreamHandle stream);
+
 // function(argument) on a thread of CUDA's; it must not call CUDA, nor wait.
 Status enqueue_host(void (*function)(void*), void* argument, StreamHandle stream);
 

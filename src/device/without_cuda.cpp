@@ -69,6 +69,10 @@ Result<StartedCopy> start_copy(void*, const void*, std::uint64_t, int) { return 
 Status finish_copy(const StartedCopy&) { return absent(); }
 
 Status enqueue_copy(std::byte*, const std::byte*, std::uint64_t, StreamHandle) { return absent(); }
+Status enqueue_copy_rows(std::byte*, std::uint64_t, const std::byte*, std::uint64_t, std::uint64_t,
+                         std::uint64_t, StreamHandle) {
+  return absent();
+}
 Status enqueue_host(void (*)(void*), void*, StreamHandle) { return absent(); }
 Status enqueue_clear(std::byte*, std::uint64_t, StreamHandle) { return absent(); }
 Status enqueue_time(std::uint64_t*, StreamHandle) { return absent(); }

@@ -85,13 +85,26 @@ class Stages {
   }
 
   double encodes(const Class& each, int number) const {
-    return codes(each, each.plan->exchange(number).out, machine_.codec.encode_bytes_per_second,
-                 collective::is_encoded);
+    return copies(each.plan->packs(), number) + codes(each, each.plan->exchange(number).out,
+                                                      machine_.codec.encode_bytes_per_second,
+                                                      collective::is_encoded);
+  }
+
+  // Copies of blocks that are packed for an exchange, or brought back to where they belong.
+  double copies(const std::vector<collective::SlotRows>& all, int number) const {
+    double seconds = 0;
+    for (const auto& rows : all) {
+      if (rows.exchange != number) continue;
+      seconds +=
+          machine_.coding + time_at(static_cast<double>(rows.rows * rows.row_bytes), machine_.copy);
+    }
+    return seconds;
   }
 
   double opens(const Class& each, int number) const {
     const auto width = static_cast<double>(dtype_size(call_.dtype));
-    double seconds = codes(each, each.plan->exchange(number).in,
+    double seconds = copies(each.plan->unpacks(), number) +
+                     codes(each, each.plan->exchange(number).in,
                            machine_.codec.decode_bytes_per_second, collective::comes_in_slot);
     for (const auto& sum : each.plan->sums()) {
       if (sum.after != number) continue;

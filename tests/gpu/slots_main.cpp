@@ -63,12 +63,13 @@ void compare_all(Where where, std::string_view spec, const Extent& extent, Tally
   }
 }
 
-// Ranks that share nodes: in two levels, and where nodes are uneven in one.
+// Ranks that share nodes: in two levels, and in one if nodes differ in size, but sums of arrays.
 void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
   using Layout = std::vector<std::uint32_t>;
   Case given;
   given.call.spec = *codec::parse_spec(spec);
-  for (const Layout& layout : {Layout{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2}, {0, 0, 1}}) {
+  for (const Layout& layout :
+       {Layout{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2}, {0, 0, 1, 1, 2, 2}, {0, 0, 1}, {0, 1, 1, 0, 1}}) {
     given.call.nodes = std::make_shared<const SlotNodes>(layout);
     given.call.ranks = given.call.nodes->ranks();
     given.call.scale = 1.0 / given.call.ranks;
@@ -84,6 +85,8 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
         for (const std::uint64_t count : extent.counts) {
           given.call.count = count;
           given.call.way = given.call.sums_whole_arrays() ? SlotWay::kDirect : SlotWay::kPlanned;
+          const bool bounded = given.call.spec.result_bound.exists();
+          given.call.premultiplied = given.call.reduces() && count == 999 && !bounded;
           for (const std::uint32_t capacity : {512, 400, 1}) {
             given.call.capacity = {capacity, 0};
             given.noisy = capacity == 400;
@@ -94,6 +97,25 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
         }
       }
     }
+  }
+}
+
+// Blocks of a gather that are packed for the ranks of a node, which are many nodes' alone.
+void compare_packed(Where where, std::string_view spec, Tally& tally) {
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t rank = 0; rank < 34; ++rank) nodes.push_back(rank / 2);
+  Case given;
+  given.call.spec = *codec::parse_spec(spec);
+  if (given.call.spec.reductions_alone || !given.call.spec.codec->takes(Dtype::kF32)) return;
+  given.call.operation = SlotOperation::kAllgather;
+  given.call.nodes = std::make_shared<const SlotNodes>(nodes);
+  given.call.ranks = given.call.nodes->ranks();
+  for (const std::uint32_t capacity : {512, 1}) {
+    given.call.count = capacity == 1 ? 33 : 200;
+    given.call.capacity = {capacity, 0};
+    given.offset = given.call.count % 5;
+    given.in_place = capacity == 1;
+    tally.compare(where, given, spec);
   }
 }
 
@@ -173,6 +195,7 @@ int run(Where where, const Extent& extent) {
   for (const char* const spec : extent.specs) {
     compare_all(where, spec, extent, tally);
     compare_nodes(where, spec, extent, tally);
+    compare_packed(where, spec, tally);
     compare_as_is(where, spec, extent, tally);
     compare_references(where, spec, extent, tally);
   }

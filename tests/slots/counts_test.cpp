@@ -53,6 +53,7 @@ class Counted : public SlotWork {
   Status sum(const SumStep&, std::span<const FinishStep>, const RunEnd*) override { return one(); }
   Status clear(std::byte*, std::uint64_t) override { return one(); }
   Status copy(std::byte*, const std::byte*, std::uint64_t) override { return one(); }
+  Status copy_rows(const RowsStep&) override { return one(); }
   Status report(const RunEnd&) override { return one(); }
 
  private:

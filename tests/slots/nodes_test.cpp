@@ -211,6 +211,77 @@ TEST(NodesFactors, GoInTwoLevels) {
   }
 }
 
+Layout even_layout(std::uint32_t nodes, std::uint32_t each, bool in_turn) {
+  Layout made;
+  for (std::uint32_t rank = 0; rank < nodes * each; ++rank) {
+    made.push_back(in_turn ? rank % nodes : rank / each);
+  }
+  return made;
+}
+
+// Blocks of the program's are packed for the ranks of a node, if that spares enough messages: nodes
+// that follow each other or take turns, and such as do neither.
+TEST(NodesPacked, EveryValueComesToItsPlace) {
+  const Layout mixed = {0, 0, 1, 2, 1, 2};
+  for (const Layout& nodes : {even_layout(3, 2, false), even_layout(4, 3, true), mixed}) {
+    for (const char* const spec : {"mpc", "szp:abs=1e-3"}) {
+      for (const Factors factors : {Factors::kNone, Factors::kNumbers}) {
+        Case given = case_on(nodes, TW_STREAM_REDUCE_SCATTER);
+        given.spec = spec;
+        given.factors = factors;
+        for (const std::uint64_t count : {1, 1025, 4099}) {
+          given.count = count;
+          given.offset = count % 4;
+          given.in_place = !given.in_place;
+          given.capacity = count == 1025 ? 1 : 512;
+          expect_case(given);
+        }
+      }
+    }
+  }
+}
+
+TEST(NodesPacked, GathersOfManyNodes) {
+  for (const bool in_turn : {false, true}) {
+    for (const char* const spec : {"mpc", "szp:abs=1e-3"}) {
+      Case given = case_on(even_layout(17, 2, in_turn), TW_STREAM_ALLGATHER);
+      given.spec = spec;
+      for (const bool in_place : {false, true}) {
+        given.in_place = in_place;
+        given.count = in_place ? 33 : 200;
+        given.noisy = {3};
+        given.capacity = 440;
+        expect_case(given);
+      }
+    }
+  }
+}
+
+std::uint64_t messages_of(std::uint32_t operation, const Layout& nodes, std::uint64_t count) {
+  World world(static_cast<int>(nodes.size()));
+  const Comm comm = make_comm(world, 1, true, nodes);
+  const Codec codec("mpc");
+  return describe(make_plan(comm, options_of(operation, TW_F32, count, codec.handle.get())))
+      .messages;
+}
+
+// A rank sends each other one of its node one message, or one a node.
+TEST(NodesPacked, AreOneMessageARankIfThatSparesTime) {
+  const std::uint64_t between = 2 * 63;
+  for (const std::uint32_t operation : {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLGATHER}) {
+    for (const bool in_turn : {false, true}) {
+      const Layout nodes = even_layout(64, 8, in_turn);
+      EXPECT_EQ(messages_of(operation, nodes, 4096), between + 2 * 7);
+      EXPECT_EQ(messages_of(operation, nodes, 32 * 1024), between + 2 * 7);
+      EXPECT_EQ(messages_of(operation, nodes, 32 * 1024 + 1), between + 2 * 7 * 64)
+          << "above 64 MiB";
+    }
+    EXPECT_EQ(messages_of(operation, even_layout(8, 8, false), 256 * 1024), 2 * 7 + 2 * 7 * 8)
+        << "copying 64 MiB takes longer than 98 messages";
+    EXPECT_EQ(messages_of(operation, even_layout(2, 8, false), 4096), 2 + 2 * 7 * 2);
+  }
+}
+
 // One sum of a node is damaged on its way to rank 0, which owns the first block.
 void expect_damage(const Layout& nodes, std::uint32_t flags) {
   constexpr std::uint64_t kCount = 40'000;

@@ -50,6 +50,7 @@ std::uint64_t SlotPlan::launches() const {
   const bool differs = difference_.exists;
   std::uint64_t steps = tells_first() ? 2 : 0;  // a rank's range, and the bound of all
   if (factors_.exist) ++steps;
+  steps += packs_.size() + unpacks_.size();
   for (int stage = 0; stage < last; ++stage) steps += static_cast<std::uint64_t>(rounds(stage));
   for (int stage = before; stage <= last; ++stage) {
     const int came = stage - before - 1;

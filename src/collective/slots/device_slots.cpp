@@ -114,6 +114,11 @@ Status DeviceSlots::copy(std::byte* to, const std::byte* from, std::uint64_t byt
   return device::enqueue_copy(to, from, bytes, stream_);
 }
 
+Status DeviceSlots::copy_rows(const RowsStep& step) {
+  return device::enqueue_copy_rows(step.to, step.to_step, step.from, step.from_step, step.row_bytes,
+                                   step.rows, stream_);
+}
+
 Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, arrived_, stream_); }
 
 Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape) {

@@ -99,6 +99,13 @@ Status HostSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes
   return {};
 }
 
+Status HostSlots::copy_rows(const RowsStep& step) {
+  for (std::uint64_t row = 0; row < step.rows; ++row) {
+    std::memcpy(step.to + row * step.to_step, step.from + row * step.from_step, step.row_bytes);
+  }
+  return {};
+}
+
 void HostSlots::make_nan(std::byte* at, const Shape& shape) const {
   with_any_float_dtype(settings_->dtype, [&](auto kDtype) {
     const auto nan = codec::nan_word<kDtype>();

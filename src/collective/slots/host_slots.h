@@ -33,6 +33,7 @@ class HostSlots : public SlotWork {
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
   Status clear(std::byte* at, std::uint64_t bytes) override;
   Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override;
+  Status copy_rows(const RowsStep& step) override;
   Status report(const RunEnd& end) override;
 
  private:

@@ -52,6 +52,8 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
   if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
   if (blocks.by_local != nullptr) {
     share_results(exchange(number + 1), blocks);
+  } else if (packs(nodes_->columns() + 1)) {
+    share_packed(number + 1, own);
   } else {
     share_inside(exchange(number + 1), blocks, own);
   }
@@ -106,8 +108,13 @@ double SlotPlanner::scale_inside() const {
 // its own among them; then each peer gets the nodes' sums of its block.
 void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
   if (blocks.by_local != nullptr) {
-    add_parts_inside(blocks);
+    add_parts_inside(blocks, {Area::kSend, 0});
     add_between(blocks, bytes_of(blocks.step));
+    return;
+  }
+  if (packs(nodes_->columns() + 1 - nodes_->count())) {
+    add_parts_inside(packed(), pack_columns());
+    add_between(packed(), bytes_of(blocks.step));
     return;
   }
   const std::uint64_t stride = aligned(bytes_of(blocks.count(0)));
@@ -137,12 +144,16 @@ void SlotPlanner::send_factors(SlotExchange& inside) {
   }
 }
 
-// One message to each rank of the node, and one sum: blocks of one local number lie together.
-void SlotPlanner::add_parts_inside(const Partition& blocks) {
+// One message to each rank of the node, and one sum: blocks of one local number lie together, from
+// `parts` on.
+void SlotPlanner::add_parts_inside(const Partition& blocks, Values parts) {
   SlotExchange& inside = exchange(0);
   inside.kind = Kind::kMessages;
   inside.inside = true;
   const int own = nodes_->local(rank());
+  const auto part_of = [&](int local) {
+    return Values{parts.area, parts.offset + bytes_of(blocks.first_of_local(local))};
+  };
   const std::uint64_t count = blocks.count_of_local(own);
   const std::uint64_t stride =
       aligned(bytes_of(blocks.step) * static_cast<std::uint64_t>(nodes_->count()));
@@ -151,10 +162,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
     if (mate == rank()) continue;
     const int local = nodes_->local(mate);
     const std::uint64_t its = blocks.count_of_local(local);
-    if (its > 0) {
-      inside.out.push_back(
-          raw_task(mate, its, {Area::kSend, bytes_of(blocks.first_of_local(local))}));
-    }
+    if (its > 0) inside.out.push_back(raw_task(mate, its, part_of(local)));
     if (count > 0) inside.in.push_back(raw_task(mate, count, {Area::kLent, stride * came}));
     ++came;
   }
@@ -169,7 +177,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks) {
                          .count = count,
                          .stride = stride,
                          .others = {Area::kLent, 0},
-                         .own = {Area::kSend, bytes_of(blocks.first_of_local(own))},
+                         .own = part_of(own),
                          .to = node_sums_,
                          .own_apart = true});
 }

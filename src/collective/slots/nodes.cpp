@@ -20,6 +20,16 @@ SlotNodes::SlotNodes(const std::vector<std::uint32_t>& of_ranks) {
   const auto [least, most] = std::ranges::minmax(members_ | std::views::transform(ranks_of));
   columns_ = least;
   largest_ = most;
+  step_ = are_even() ? step_of_columns() : 0;
+}
+
+int SlotNodes::step_of_columns() const {
+  const int step = members_[1].front() - members_[0].front();
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const int first = members_[0][static_cast<std::size_t>(local(rank))];
+    if (rank != first + step * of(rank)) return 0;
+  }
+  return step;
 }
 
 }  // namespace thinwire::collective

@@ -33,10 +33,15 @@ class SlotNodes {
   // Several nodes, of which one has several ranks, and at least half of those are in columns: fewer
   // would leave most network cards of a node without work.
   bool have_columns() const { return count() > 1 && largest_ > 1 && 2 * columns_ >= largest_; }
+  // The distance between the ranks of each column from one node to the next; 0 if it is not the
+  // same everywhere, or ranks do not come in the order of their nodes.
+  int step() const { return step_; }
 
  private:
+  int step_of_columns() const;
+
   std::vector<int> node_, local_;
-  int columns_ = 0, largest_ = 0;
+  int columns_ = 0, largest_ = 0, step_ = 0;
   std::vector<std::vector<int>> members_;
 };
 

@@ -145,6 +145,12 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
     move(sum.own);
     move(sum.to);
   }
+  for (std::vector<SlotRows>* const copies : {&plan_.packs_, &plan_.unpacks_}) {
+    for (SlotRows& rows : *copies) {
+      move(rows.to);
+      move(rows.from);
+    }
+  }
   move(plan_.factors_.own);
   move(plan_.factors_.others);
   move(plan_.copy_.from);

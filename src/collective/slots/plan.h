@@ -62,6 +62,15 @@ struct SlotCopy {
   bool spares_send = false;  // nothing is copied over what the call sends from
 };
 
+// Blocks that are copied to lie one after the other, or back to where they belong: rows of as many
+// bytes at equal distances.
+struct SlotRows {
+  int exchange = 0;  // it is done before that goes, or after that came
+  Values to, from;
+  std::uint64_t rows = 0, row_bytes = 0;
+  std::uint64_t to_step = 0, from_step = 0;  // from one row to the next, in bytes
+};
+
 // A sum of arrays, which came with an exchange but for this rank's own.
 struct SlotSum {
   int after = 0;  // that exchange; -1: there is none
@@ -116,6 +125,9 @@ class SlotPlan {
     return exchanges_[static_cast<std::size_t>(number)];
   }
   const SlotCopy& copy() const { return copy_; }
+  // Before an exchange goes, and after it came, before what came in its slots is opened.
+  const std::vector<SlotRows>& packs() const { return packs_; }
+  const std::vector<SlotRows>& unpacks() const { return unpacks_; }
   const std::vector<SlotSum>& sums() const { return sums_; }
   const SlotFactors& factors() const { return factors_; }
   const SlotBound& bound() const { return bound_; }
@@ -171,6 +183,7 @@ class SlotPlan {
   std::array<SlotExchange, kMostExchanges> exchanges_;
   bool in_levels_ = false;
   SlotCopy copy_;
+  std::vector<SlotRows> packs_, unpacks_;
   std::vector<SlotSum> sums_;
   SlotFactors factors_;
   SlotBound bound_;

@@ -107,6 +107,8 @@ void SlotPlanner::keep_sample() {
   plan_.copy_ = {};
   plan_.sums_.clear();
   plan_.factors_ = {};
+  plan_.packs_.clear();
+  plan_.unpacks_.clear();
   scratch_bytes_ = {};
   stays_bytes_ = 0;
 }

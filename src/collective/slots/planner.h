@@ -54,8 +54,14 @@ class SlotPlanner {
   void send_factors(SlotExchange& inside);
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
-  void add_parts_inside(const Partition& blocks);
+  void add_parts_inside(const Partition& blocks, Values parts);
   void add_between(const Partition& blocks, std::uint64_t stride);
+
+  bool packs(int steps) const;
+  Partition packed() const;
+  SlotRows column_at(int exchange, int local, Area area, Values packed) const;
+  Values pack_columns();
+  void share_packed(int number, Values own);
 
   // A rank's block in arrays with a block of call_.count for each rank.
   Values block_at(Area area, int rank) const {

@@ -90,12 +90,14 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   if (status.ok() && plan.factors().exist && stage == 0) status = steps.write_factor();
   const bool has_come = differs && number == 1;  // what the ranks say, and what is in slots
   if (status.ok() && has_come) status = steps.match();
+  if (status.ok()) status = steps.copy_rows(plan.unpacks(), number - 1);
   if (status.ok() && opens) status = steps.open_all(number - 1, ends);
   if (status.ok() && has_come && !last) status = steps.restore_some();
   if (plan.is_sample()) {
     if (status.ok()) status = do_sample(plan, steps);
   } else if (!last && status.ok()) {
-    status = steps.encode_all(number, true);
+    status = steps.copy_rows(plan.packs(), number);
+    if (status.ok()) status = steps.encode_all(number, true);
   }
   if (status.ok() && differs && last) status = steps.restore();
   return status.ok() && last && (!opens || differs) ? work.report(end) : status;

@@ -96,6 +96,21 @@ class Stage {
     return work_.write_factor(target_of(run_, plan_.factors().own), run_.factor);
   }
 
+  // Those of an exchange, -1: of none.
+  Status copy_rows(const std::vector<SlotRows>& all, int exchange) {
+    for (const SlotRows& rows : all) {
+      if (rows.exchange != exchange) continue;
+      const Status status = work_.copy_rows({.to = target_of(run_, rows.to),
+                                             .from = values_of(run_, rows.from),
+                                             .rows = rows.rows,
+                                             .row_bytes = rows.row_bytes,
+                                             .to_step = rows.to_step,
+                                             .from_step = rows.from_step});
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
   // Encodes the values that go out, with the slots' headers unless it is a sample encode, which has
   // no slots.
   Status encode_all(int number, bool seals) {

@@ -102,6 +102,15 @@ struct SumStep {
   std::byte* to = nullptr;
 };
 
+// Rows of as many bytes, each `step` after the one before; where they come from and go to overlap
+// nowhere.
+struct RowsStep {
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  std::uint64_t rows = 0, row_bytes = 0;
+  std::uint64_t to_step = 0, from_step = 0;
+};
+
 inline MailChunk chunk_of(const SlotPlace& place) {
   return {.call = place.tag.call,
           .block = place.tag.block,
@@ -184,6 +193,7 @@ class SlotWork {
   // Zeros.
   virtual Status clear(std::byte* at, std::uint64_t bytes) = 0;
   virtual Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) = 0;
+  virtual Status copy_rows(const RowsStep& step) = 0;
 
   virtual Status report(const RunEnd& end) = 0;
 };
