@@ -222,16 +222,20 @@ void note_groups(const SlotPlan& plan, std::uint64_t bytes, Steps& out, Steps& i
   }
 }
 
-// Sums, and what is written beside values, by how their kernels differ: with factors or not, and by
-// how many slots they finish.
+// Sums, and what is written or copied besides, by how their kernels differ: with factors or not,
+// and by how many slots they finish.
 class Kernels final : public Counted {
  public:
   Kernels() : Counted(true) {}
   std::set<std::pair<bool, int>> sums;
-  bool factors = false;
+  bool factors = false, rows = false;
 
   Status write_factor(std::byte*, const SlotFactor&) override {
     factors = true;
+    return {};
+  }
+  Status copy_rows(const RowsStep& step) override {
+    rows = rows || step.rows > 1;
     return {};
   }
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd*) override {
@@ -256,15 +260,17 @@ void do_all(const SlotPlan& plan, SlotWork& work) {
 }
 
 TEST(Counts, OfWhatIsLoadedHaveEverySum) {
-  for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32}, {"lorenzo", Dtype::kBf16}}) {
+  for (const auto& [text, dtype] :
+       {std::pair{"mpc", Dtype::kF32}, {"lorenzo", Dtype::kBf16}, {"expack", Dtype::kE4m3}}) {
     Kernels loaded;
     for (const SlotCall& call : calls_to_load(*codec::parse_spec(text), dtype)) {
       const auto plan = SlotPlan::make(call, host_needs);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
       do_all(**plan, loaded);
     }
-    EXPECT_EQ(loaded.sums.size(), 4U) << text;
-    EXPECT_TRUE(loaded.factors) << text;
+    EXPECT_EQ(loaded.sums.size(), is_added(dtype) ? 4U : 0U) << text;
+    EXPECT_EQ(loaded.factors, is_added(dtype)) << text;
+    EXPECT_TRUE(loaded.rows) << text;
   }
 }
 

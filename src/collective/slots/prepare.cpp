@@ -116,6 +116,17 @@ SlotCall call_of_many(SlotCall call, bool premultiplied) {
   return call;
 }
 
+// Blocks that are packed for the ranks of a node. CUDA's copies of rows may be kernels, too.
+SlotCall call_that_packs(SlotCall call) {
+  call.operation = SlotOperation::kReduceScatter;
+  call.way = SlotWay::kPlanned;
+  call.nodes = std::make_shared<const SlotNodes>(std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2});
+  call.ranks = call.nodes->ranks();
+  call.premultiplied = false;
+  call.count = 5000;
+  return call;
+}
+
 // Bytes of each rank's block: some kernels are of small arrays, some of large ones.
 constexpr std::uint64_t kSmallBlock = 16 * 1024, kLargeBlock = 2 * 1024 * 1024;
 
@@ -143,8 +154,10 @@ std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
     }
   }
   calls.push_back(call_in_levels(call));
-  for (const bool premultiplied : {false, true}) {
-    if (call.reduces()) calls.push_back(call_of_many(call, premultiplied));
+  if (call.reduces()) {
+    calls.push_back(call_of_many(call, false));
+    calls.push_back(call_of_many(call, true));
+    calls.push_back(call_that_packs(call));
   }
   call.ranks = 2;
   if (!is_named(spec) || spec.codec->lossless) calls.push_back(call_with_references(call));
