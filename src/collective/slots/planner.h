@@ -1,5 +1,6 @@
-// Makes a plan of slots: one function an operation (moves.cpp, reductions.cpp, levels.cpp), then a
-// place in lent memory for everything (places.cpp).
+// Makes a plan of slots: one function an operation (moves.cpp, reductions.cpp; in two levels
+// levels.cpp, levels_sums.cpp, packing.cpp), then a place in lent memory for everything
+// (places.cpp).
 #pragma once
 
 #include "collective/slots/plan.h"
