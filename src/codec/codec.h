@@ -124,6 +124,9 @@ struct Codec {
   // follow no such rule.
   Spacing (*spacing)(std::uint64_t parameter, Dtype dtype) = nullptr;
 
+  // Whether the error of a value is a share of itself, so that no value can destroy another.
+  bool each_by_itself = false;
+
   // kUnsupported, with what is missing and how to get it, if this machine lacks what the codec
   // needs; nullptr if it needs nothing.
   Status (*available)() = nullptr;

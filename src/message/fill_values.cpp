@@ -115,6 +115,7 @@ bool looks_for_fill_values(const Coder& coder, const codec::Chunk& array,
     return false;
   }
   if (codec.gpu_only) return false;  // its bounds are absolute
+  if (codec.each_by_itself) return false;
   return codec.open(coder.parameter) || codec.bound_of == nullptr ||
          codec.bound_of(coder.parameter) == 0;
 }

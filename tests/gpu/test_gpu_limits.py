@@ -44,7 +44,7 @@ def test_64_kib_without_code_for_it() -> None:
     found = outcomes(64 * 1024)
     same = {key for key, outcome in found.items() if outcome == "same"}
     volumes = {(f"zfp:rate={rate}", "f32") for rate in (16, 31)}
-    assert {spec.partition(":")[0] for spec, _ in same} == {"raw", "zfp", "blockq"}
+    assert {spec.partition(":")[0] for spec, _ in same} == {"raw", "zfp", "blockq", "cast"}
     assert {key for key in same if key[0].startswith("zfp")} == volumes
     assert set(found.values()) == {"same", "refused"}
 

@@ -18,6 +18,7 @@ LOSSLESS = "lossless"
 EXTRAS = {
     "ans": ("tuple=0", "tuple=3"),
     "blockq": ("bits=4", "format=e4m3", "format=mxfp8"),
+    "cast": ("to=fp16",),
     "expack": ("mode=fixed", "mode=entropy"),
     "lorenzo": ("tuple=2", "tuple=3"),
     "mpc": ("stride=2", "stride=3", "stride=4", "stride=6"),

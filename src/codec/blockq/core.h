@@ -5,6 +5,7 @@
 #include "base/numbers.h"
 #include "codec/accumulate.h"
 #include "codec/blockq/options.h"
+#include "codec/draw.h"
 
 namespace thinwire::codec::blockq {
 
@@ -99,22 +100,6 @@ THINWIRE_HOST_DEVICE inline std::uint32_t nearest(float y) {
 }
 
 // ---- Stochastic rounding ----
-
-THINWIRE_HOST_DEVICE constexpr std::uint32_t mix(std::uint32_t h) {
-  h = (h ^ (h >> 16)) * 0x85EBCA6Bu;
-  h = (h ^ (h >> 13)) * 0xC2B2AE35u;
-  return h ^ (h >> 16);
-}
-
-THINWIRE_HOST_DEVICE constexpr std::uint32_t chunk_key(std::uint32_t seed, std::uint64_t chunk) {
-  return mix(mix(seed ^ static_cast<std::uint32_t>(chunk >> 32)) ^
-             static_cast<std::uint32_t>(chunk));
-}
-
-// For two values, one in each half.
-THINWIRE_HOST_DEVICE constexpr std::uint32_t draw(std::uint32_t key, std::uint32_t pair) {
-  return mix(key + (pair + 1) * 0x9E3779B9u);
-}
 
 // `drawn` is of 16 bits.
 THINWIRE_HOST_DEVICE inline std::uint32_t stochastic_e4m3(float value, std::uint32_t drawn) {

@@ -94,7 +94,7 @@ std::optional<std::uint32_t> encode_block(float* values, const Place& place, std
   std::uint32_t elements[kMostBlockValues];
   if (place.options.stochastic) {
     for (std::uint32_t at = 0; at < block; ++at) {
-      const std::uint32_t drawn = draw(place.key, (place.first + at) / 2) >> at % 2 * 16 & 0xFFFF;
+      const std::uint32_t drawn = drawn_for(place.key, place.first + at);
       elements[at] = stochastic<kElement>(values[at] * inverse, drawn);
     }
   } else {

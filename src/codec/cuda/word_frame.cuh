@@ -6,7 +6,8 @@
 //   kResident    thread blocks that a multiprocessor should be able to hold
 //   State        its shared memory, aligned to 8 bytes
 //   encode(source, chunk, writer, state)   gives every word of the chunk's payload to the writer,
-//                once; false for a thread that met data which the codec declines
+//                once; false for a thread that met data which the codec declines; may add
+//                kMetIntegers to problems_of() the workspace
 // and a decoder the same but for
 //   decode(reader, chunk, state, destination)   asks the reader for every word of the payload once
 #pragma once
@@ -129,8 +130,9 @@ __device__ inline void end_encoded_words(const EncodeJob& job, unsigned problem,
                                          std::uint64_t frame_bytes) {
   unsigned problems = 0;
   if (!ends_words(job.workspace, problem, problems)) return;
-  publish(job.outcome, problems == 0 ? StatusCode::kOk : StatusCode::kDeclined,
-          problems == 0 ? frame_bytes : 0);
+  if (problems == 0) return publish(job.outcome, StatusCode::kOk, frame_bytes);
+  publish(job.outcome,
+          (problems & kMetIntegers) != 0 ? StatusCode::kHoldsIntegers : StatusCode::kDeclined, 0);
 }
 
 // The first thread block writes the header, the others a chunk each. For frames below the limit.
