@@ -4,9 +4,9 @@ counts, and what is worse than natively.
 python tests/programs/mpi4py_report.py MPI RANKS CODEC... [--built] [--seconds N] [--one-by-one]
     [--test-seconds N] [--modules NAME,...]
 
-CODEC is one of the table in test_mpi4py_suite.py. After N seconds modules that have not ended are
-left out of the comparison, and named; a test that takes longer than its own N ends its module.
-Prints a line of JSON for each run.
+CODEC is one of the table in test_mpi4py_suite.py, `lossless`, or `unset` for the library as it is
+without a setting. After N seconds modules that have not ended are left out of the comparison, and
+named; a test that takes longer than its own N ends its module. Prints a line of JSON for each run.
 """
 
 import argparse
@@ -17,8 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mpi4py_suite import TEST_SECONDS, SuiteRun, run_suite, suite_modules, worse
-from program_runs import find_mpis
-from test_mpi4py_suite import CODECS, PACKAGES
+from program_runs import UNSET, Compression, find_mpis
+from test_mpi4py_suite import CODECS as TESTED
+from test_mpi4py_suite import PACKAGES
+
+CODECS = {**TESTED, "lossless": Compression("lossless", "1", "on"), "unset": UNSET}
 
 
 def main() -> None:

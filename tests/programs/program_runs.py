@@ -98,6 +98,10 @@ class Compression:
     collectives: str = DATA_MOVEMENT  # "on": the library's default
 
 
+# The library as it is without a setting.
+UNSET = Compression("", "")
+
+
 @dataclass
 class ProgramRun:
     code: int | None  # None: it did not end in time
@@ -119,11 +123,13 @@ def environment(
         name: value
         for name, value in os.environ.items()
         if name == "THINWIRE_LIBRARY_DIR"
-        or not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "PRTE_", "LD_PRELOAD"))
+        or not name.startswith(
+            ("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "PRTE_", "I_MPI_", "LD_PRELOAD")
+        )
     }
     allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     # Machines for tests have few cores and other work: a rank that waits lets others run.
-    shared = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+    shared = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1", "I_MPI_PIN": "0"}
     # With epoll, Open MPI 4.1's launcher does not hear every process that is spawned: natively too
     # (docs/results/conformance.md). That of Open MPI 5 has nothing but epoll.
     heard = {"EVENT_NOEPOLL": "1"} if mpi.name == "openmpi" else {}
@@ -145,7 +151,9 @@ def run_program(
     launcher, program = [*mpi.launcher, "-n", str(ranks)], [str(word) for word in words]
     command = [*launcher, *program]
     variables = dict(environment)
-    if compression is not None:
+    if compression == UNSET:
+        command = [sys.executable, "-m", "thinwire", "run", "--report", str(report), "--", *command]
+    elif compression is not None:
         codec = compression.codec
         variables["THINWIRE_COLLECTIVES"] = compression.collectives
         options = ["--threshold", compression.threshold, "--same-node", "--force"]

@@ -64,10 +64,12 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     clean = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "LD_PRELOAD"))
+        if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "I_MPI_", "LD_PRELOAD"))
     }
     allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return {**clean, **allow, **forced(settings), **settings}
+    # Intel MPI binds each rank to a processor, where it waits for the other work of this machine.
+    free = {"I_MPI_PIN": "0"}
+    return {**clean, **allow, **free, **forced(settings), **settings}
 
 
 def forced(settings: Mapping[str, str]) -> dict[str, str]:

@@ -456,16 +456,18 @@ def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
     assert_shrunk(done)
 
 
-# MPICH 4.0 loses some of the data.
-@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
+# MPICH 4.0 and Intel MPI lose some of the data of persistent collectives, and Intel MPI hangs.
+KEEP_DATA = [mpi for mpi in OTHERS if mpi.name != "mpich" and not mpi.name.startswith("impi")]
+
+
+@pytest.mark.parametrize("mpi", KEEP_DATA, ids=lambda mpi: mpi.name)
 def test_persistent_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
     done = three_all_right(mpi, FAST, tmp_path / "report", "shim_coll_persistent", "keep")
     assert done.collectives["compressed"] == 0
     assert native(done) == {LINK_FASTER: 3 * (COMMUNICATORS * PERSISTENT + STARTS * BESIDE)}
 
 
-# MPICH 4.0 loses some of the data.
-@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
+@pytest.mark.parametrize("mpi", KEEP_DATA, ids=lambda mpi: mpi.name)
 def test_persistent_ones_stay_native_without_threads(mpi: Mpi, tmp_path: Path) -> None:
     done = three_all_right(
         mpi, LOSSLESS, tmp_path / "report", "shim_coll_persistent", "serialized", "keep"

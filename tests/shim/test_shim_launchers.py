@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from mpis import prefixes
@@ -29,9 +30,15 @@ class Mpi:
         return shutil.which(self.launcher) is not None
 
 
+def launcher_in(folder: Path) -> str:
+    """Intel MPI's mpirun is a script that looks for the rest by PATH."""
+    name = "mpiexec.hydra" if folder.name.startswith("impi") else "mpirun"
+    return str(folder / "bin" / name)
+
+
 def named_mpis() -> list[Mpi]:
     return [
-        Mpi(f"{folder.name}-{library.name}", str(folder / "bin" / "mpirun"), str(library))
+        Mpi(f"{folder.name}-{library.name}", launcher_in(folder), str(library))
         for folder in prefixes()
         for library in sorted((folder / "lib").glob("libmpi*.so.[0-9]*"))
         if library.name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1")
@@ -123,6 +130,8 @@ def test_nodes_have_a_proxy_each(
     """Hydra takes two names for two nodes, and starts a proxy for each on this one."""
     if mpi.is_open_mpi:
         pytest.skip("hydra's option")
+    if mpi.name.startswith("impi"):
+        pytest.skip("Intel MPI's hydra starts no proxy for a name that is no machine's")
     options = ("-launcher", "fork", "-hosts", "first,second", "-ppn", str(per_node))
     publishing = list(range(ranks))
     for late in (0, ranks - 1):

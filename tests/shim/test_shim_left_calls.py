@@ -45,12 +45,15 @@ def natively(mpi: Mpi, mode: str) -> list[str] | None:
     no persistent request that has failed; MPICH holds a lock while a handler runs if there are
     threads."""
     done = mpirun(2, [mpi.programs / "shim_left_by_jump", mode], mpi=mpi)
-    return seen(done.output) if done.code == 0 else None
+    return seen(done.output, mpi) if done.code == 0 else None
 
 
-def seen(output: str) -> list[str]:
-    """What rank 0 saw, but for the end, where the ranks' lines may mix."""
-    return [line for line in output.splitlines() if "all right" not in line and line]
+def seen(output: str, mpi: Mpi) -> list[str]:
+    """What rank 0 saw, but for the end, where the ranks' lines may mix. Whether Intel MPI has an
+    error for a message that was probed differs from run to run."""
+    left_out = ("all right", "probed", "sized") if mpi.name.startswith("impi") else ("all right",)
+    lines = output.splitlines()
+    return [line for line in lines if line and not any(word in line for word in left_out)]
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
@@ -68,7 +71,7 @@ def test_calls_left_by_a_jump(mpi: Mpi, mode: str, settings: str, tmp_path: Path
     )
     done.all_right(2)
     if wanted is not None:
-        assert seen(done.output) == wanted
+        assert seen(done.output, mpi) == wanted
     assert not [line for line in done.thinwire_lines() if "MPI_Finalize" in line], done.errors
     assert done.report is not None
     assert settings == "by default" or done.report["compressed_messages"] > 0, done.report

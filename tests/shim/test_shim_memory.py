@@ -31,9 +31,13 @@ def without_a_limit(mpi: Mpi, codec: str | None) -> str:
     return done.output
 
 
+# Intel MPI crashes under such a limit by itself.
+UNDER_A_LIMIT = [mpi for mpi in ALL if not mpi.name.startswith("impi")]
+
+
 @pytest.mark.multiproc
 @pytest.mark.parametrize("limit", ["data", "addresses"])
-@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("mpi", UNDER_A_LIMIT, ids=lambda mpi: mpi.name)
 def test_a_receive_needs_no_memory_of_the_process(mpi: Mpi, limit: str, tmp_path: Path) -> None:
     alone = run(limit, mpi, None, report=None)
     assert alone.code == 0, alone.errors

@@ -119,8 +119,8 @@ def test_ranks_that_broadcast_ask_about_each_other_once(mpi: Mpi) -> None:
 @pytest.mark.parametrize("mpi", HYDRAS, ids=lambda mpi: mpi.name)
 def test_a_thread_in_a_call_of_the_launcher_keeps_no_answer_back(mpi: Mpi, tmp_path: Path) -> None:
     """The others are in the collective, and would compress it."""
-    if mpi.name == "mpich":
-        pytest.skip("MPICH 4.0 spawns nothing while another thread makes a communicator")
+    if mpi.name == "mpich" or mpi.name.startswith("impi"):
+        pytest.skip("MPICH 4.0 and Intel MPI hang if a thread spawns and one makes a communicator")
     program = [mpi.programs / "shim_questions", "spawn"]
     done = mpirun(2, program, mpi.production, SETTINGS, tmp_path / "report", timeout=25, mpi=mpi)
     done.all_right(2)

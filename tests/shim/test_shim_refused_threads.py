@@ -17,9 +17,9 @@ COMMUNICATORS, AHEAD = 12, 8  # those that have a thread before anybody wants it
 MANY, HELD = 70, 64
 
 
-# Open MPI 4.1 has no persistent collectives, and those of MPICH 4.0 lose data.
+# Open MPI 4.1 has no persistent collectives, and those of MPICH 4.0 and Intel MPI lose data.
 def has_persistent(mpi: Mpi) -> bool:
-    return mpi.name not in ("openmpi", "mpich")
+    return mpi.name not in ("openmpi", "mpich") and not mpi.name.startswith("impi")
 
 
 def refused(mpi: Mpi, case: str, report: Path) -> Run:

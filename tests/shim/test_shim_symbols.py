@@ -42,6 +42,7 @@ LEFT_ALONE = {
     "tools: all but performance variables": r"T_(?!pvar_)\w+(?<!category_get_pvars)"
     r"|T_pvar_session_\w+",
     "constants and their Fortran forms": r"\w+_F90|F(08)?_STATUS(ES)?_IGNORE"
+    r"|F_(ARGVS_NULL|ERRCODES_IGNORE)"
     r"|\w*(DUP|COPY|DELETE)_FN|UNWEIGHTED|WEIGHTS_EMPTY",
 }
 
