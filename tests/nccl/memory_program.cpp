@@ -20,7 +20,8 @@
 namespace {
 
 constexpr int kRanks = 2;
-constexpr std::size_t kCount = world::kOnGpus ? 4 << 20 : 100'000;
+// On a GPU more than the library has idle from loading its kernels.
+constexpr std::size_t kCount = world::kOnGpus ? 32 << 20 : 100'000;
 constexpr std::size_t kChanging = 4096;  // elements that are others in each step
 constexpr int kCalls = 6;
 constexpr int kSteps = 150;
