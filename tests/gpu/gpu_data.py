@@ -17,13 +17,11 @@ MORE_SPECS = {
         "blockq:format=e4m3,block=128,hadamard=1",
         "blockq:bits=4,hadamard=1,round=stochastic,seed=7",
     ],
-    "cast": ["cast:to=fp16", "cast:to=fp32", "cast:to=bf16,round=stochastic,seed=7"],
+    "cast": ["cast:to=fp16", "cast:to=bf16,round=stochastic,seed=7"],
     "expack": ["expack:mode=fixed", "expack:mode=entropy"],
     "ans": ["ans:tuple=0", "ans:tuple=3"],
     "szp": ["szp:rel=1e-3", "szp:abs=0.5", "szp:abs=0"],
 }
-
-TAKES_ONLY = {"cast:to=fp32": "f64"}  # of its codec's types
 
 KINDS = ("smooth", "random", "zeros", "special", "constant", "huge", "sparse", "spread")
 
@@ -83,7 +81,6 @@ def coders(every_spec: bool = True) -> list[Coder]:
         if not row.gpu_only
         for spec in [row.example, *(MORE_SPECS.get(row.name, []) if every_spec else [])]
         for dtype in row.dtypes
-        if TAKES_ONLY.get(spec, dtype) == dtype
     ]
 
 

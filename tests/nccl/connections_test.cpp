@@ -10,11 +10,12 @@ namespace thinwire::nccl {
 namespace {
 
 constexpr std::uint64_t kMate = 480 << 20, kOther = 40 << 20;
+constexpr Exchange kInLevels{.in_levels = true};
 const BytesOfPair kUsual{.mate = kMate, .another = kOther};
 
 TEST(Connections, InOneLevelAreWithAllOthers) {
   const Connected connected(1, 4, kUsual);
-  const Connections missing = connected.missing(RankNodes({0, 0, 1, 1}), false);
+  const Connections missing = connected.missing(RankNodes({0, 0, 1, 1}), {});
   EXPECT_EQ(missing.ranks, (std::set<int>{0, 2, 3}));
   EXPECT_EQ(missing.bytes, kMate + 2 * kOther);
 }
@@ -22,7 +23,7 @@ TEST(Connections, InOneLevelAreWithAllOthers) {
 TEST(Connections, InTwoLevelsAreWithMatesAndPeers) {
   // Three nodes of two: rank 3 is the second of node 1.
   const Connected connected(3, 6, kUsual);
-  const Connections missing = connected.missing(RankNodes({0, 0, 1, 1, 2, 2}), true);
+  const Connections missing = connected.missing(RankNodes({0, 0, 1, 1, 2, 2}), kInLevels);
   EXPECT_EQ(missing.ranks, (std::set<int>{1, 2, 5}));
   EXPECT_EQ(missing.bytes, kMate + 2 * kOther);
 }
@@ -30,11 +31,32 @@ TEST(Connections, InTwoLevelsAreWithMatesAndPeers) {
 TEST(Connections, OfNodesThatDifferInSizeAreWithPeersThatAllNodesHave) {
   const RankNodes nodes({0, 0, 0, 1, 1, 2, 2, 2});
   EXPECT_EQ(nodes.levels(), 3);
-  const Connections missing = Connected(1, 8, kUsual).missing(nodes, true);
+  const Connections missing = Connected(1, 8, kUsual).missing(nodes, kInLevels);
   EXPECT_EQ(missing.ranks, (std::set<int>{0, 2, 4, 6}));
   EXPECT_EQ(missing.bytes, 2 * kMate + 2 * kOther);
-  EXPECT_EQ(Connected(2, 8, kUsual).missing(nodes, true).ranks, (std::set<int>{0, 1}))
+  EXPECT_EQ(Connected(2, 8, kUsual).missing(nodes, kInLevels).ranks, (std::set<int>{0, 1}))
       << "rank 7 is the third of its node, too, and node 1 has none";
+}
+
+TEST(Connections, MatesWithoutAColumnAreNotAmongThem) {
+  const RankNodes nodes({0, 0, 0, 0, 1, 1});
+  Connected connected(2, 6, kUsual);
+  const Connections missing = connected.missing(nodes, kInLevels);
+  EXPECT_EQ(missing.ranks, (std::set<int>{0, 1})) << "3 has none either";
+  connected.add(missing, kInLevels);
+  EXPECT_EQ(connected.missing(nodes, {}).ranks, (std::set<int>{3, 4, 5}));
+}
+
+TEST(Connections, ARootIsWithAllThatHaveAColumn) {
+  const RankNodes nodes({0, 0, 0, 0, 1, 1});
+  const Exchange to_3{.in_levels = true, .root = 3}, to_0{.in_levels = true, .root = 0};
+  EXPECT_EQ(Connected(3, 6, kUsual).missing(nodes, to_3).ranks, (std::set<int>{0, 1, 4, 5}));
+  EXPECT_EQ(Connected(5, 6, kUsual).missing(nodes, to_3).ranks, (std::set<int>{1, 3, 4}));
+  Connected connected(4, 6, kUsual);
+  connected.add(connected.missing(nodes, to_3), to_3);
+  EXPECT_TRUE(connected.are_made(to_3));
+  EXPECT_FALSE(connected.are_made(to_0));
+  EXPECT_TRUE(connected.missing(nodes, to_0).ranks.empty()) << "a peer is there already";
 }
 
 TEST(Connections, LevelsAreOfNodesThatDifferLittle) {
@@ -49,25 +71,25 @@ TEST(Connections, WhatTheProgramHasIsNotMissing) {
   connected.note_message(1, true);
   connected.note_message(2, true);
   connected.note_message(2, false);
-  EXPECT_EQ(connected.missing({}, false).ranks, (std::set<int>{1, 3})) << "one way is half";
+  EXPECT_EQ(connected.missing({}, {}).ranks, (std::set<int>{1, 3})) << "one way is half";
   connected.note_messages_with_all();
-  EXPECT_TRUE(connected.missing({}, false).ranks.empty());
+  EXPECT_TRUE(connected.missing({}, {}).ranks.empty());
 }
 
 TEST(Connections, OfAnEarlierKindAreThere) {
   Connected connected(0, 4, kUsual);
-  connected.add(connected.missing({}, false), false);
-  EXPECT_EQ(connected.missing({}, false).bytes, 0);
-  EXPECT_TRUE(connected.are_made(true)) << "those of two levels are among them";
+  connected.add(connected.missing({}, {}), {});
+  EXPECT_EQ(connected.missing({}, {}).bytes, 0);
+  EXPECT_TRUE(connected.are_made(kInLevels)) << "those of two levels are among them";
 }
 
 TEST(Connections, OfTwoLevelsAreNotAll) {
   const RankNodes nodes({0, 0, 1, 1});
   Connected connected(0, 4, kUsual);
-  connected.add(connected.missing(nodes, true), true);
-  EXPECT_TRUE(connected.are_made(true));
-  EXPECT_FALSE(connected.are_made(false));
-  EXPECT_EQ(connected.missing(nodes, false).ranks, std::set<int>{3});
+  connected.add(connected.missing(nodes, kInLevels), kInLevels);
+  EXPECT_TRUE(connected.are_made(kInLevels));
+  EXPECT_FALSE(connected.are_made({}));
+  EXPECT_EQ(connected.missing(nodes, {}).ranks, std::set<int>{3});
 }
 
 // Variables by name.

@@ -136,6 +136,44 @@ std::unique_ptr<SlotPlan> plan_of(SlotOperation operation, const Layout& layout,
   return made.ok() ? std::move(*made) : nullptr;
 }
 
+std::uint64_t memory_of(SlotOperation operation, const Layout& layout, std::uint64_t count) {
+  const auto made = plan_of(operation, layout, 0, "mpc");
+  SlotCall call = made->call();
+  call.count = count;
+  const auto plan = SlotPlan::make(call, host_needs);
+  return plan.ok() ? (*plan)->device_bytes() : 0;
+}
+
+// Memory is lent as the largest call of a kind needs it.
+TEST(Counts, NoCallOfAnOctaveNeedsMoreThanItsLargest) {
+  for (const Layout& layout : {even(12, 2), even(16, 8), even(64, 8)}) {
+    for (const auto operation : {SlotOperation::kAllgather, SlotOperation::kReduceScatter}) {
+      for (std::uint64_t octave = 1 << 12; octave <= 1 << 18; octave *= 2) {
+        const std::uint64_t most = memory_of(operation, layout, 2 * octave - 1);
+        for (const std::uint64_t count : {octave, octave + octave / 3, octave + octave * 2 / 3}) {
+          EXPECT_LE(memory_of(operation, layout, count), most) << layout.name << ", " << count;
+        }
+      }
+    }
+  }
+}
+
+// On nodes that differ in size a mean of 16-bit numbers would be rounded before it is weighed.
+TEST(Counts, MeansOfUnevenNodesAreRoundedOnce) {
+  const auto made = plan_of(SlotOperation::kAllreduce, uneven(), 0, "expack");
+  SlotCall call = made->call();
+  const auto in_levels = [&](Dtype dtype, double scale) {
+    call.dtype = dtype;
+    call.scale = scale;
+    const auto plan = SlotPlan::make(call, host_needs);
+    return plan.ok() && (*plan)->in_levels();
+  };
+  EXPECT_TRUE(in_levels(Dtype::kF32, 1.0 / 1023));
+  EXPECT_TRUE(in_levels(Dtype::kBf16, 1));
+  EXPECT_FALSE(in_levels(Dtype::kBf16, 1.0 / 1023));
+  EXPECT_FALSE(in_levels(Dtype::kF16, 1.0 / 1023));
+}
+
 struct Counts {
   std::uint64_t launches = 0, messages = 0, peers = 0;
   bool operator==(const Counts&) const = default;

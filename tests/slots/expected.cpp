@@ -1,5 +1,6 @@
 // Results that a case must come to, computed without any slot.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "calls.h"
@@ -194,7 +195,8 @@ bool Case::has_levels() const {
                      (whole && is_direct());
   if (!could || nodes_count() < 2) return false;
   const auto [least, most] = node_sizes();
-  return most > 1 && (whole ? 2 * least >= most : least == most);
+  const bool rounds = scale != 0 && std::fabs(scale) < 1 && value_bytes(dtype) == 2;
+  return most > 1 && (whole && !rounds ? 2 * least >= most : least == most);
 }
 
 std::pair<int, int> Case::node_sizes() const {

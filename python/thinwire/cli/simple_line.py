@@ -128,6 +128,9 @@ def _value(option: _Option, given: dict[str, str | bool], line: _Line) -> Any:
 def _converted(kind: type, text: str) -> Any:
     if kind not in (str, Path) and not issubclass(kind, Enum):
         raise _Unclear
+    # Typer's paths may have to be readable.
+    if kind is Path and os.path.exists(text) and not os.access(text, os.R_OK):
+        raise _Unclear
     try:
         return kind(text)
     except ValueError:

@@ -29,6 +29,11 @@ bool exchanges_messages(const Call& call, const Plan& plan) {
   return plan.info.in_levels != 0 || (call.reduces() && !gathers);
 }
 
+Exchange exchange_of(const Call& call, const Plan& plan) {
+  const bool in_levels = plan.info.in_levels != 0;
+  return {.in_levels = in_levels, .root = in_levels && call.operation == kReduce ? call.peer : -1};
+}
+
 void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing) {
   const auto mebibytes = [](std::uint64_t bytes) {
     return std::to_string((bytes + 0xFFFFF) >> 20);
@@ -151,15 +156,14 @@ bool Compressor::is_left_to_nccl(const Call& call, Decision& made) {
 
 Connections Compressor::missing_connections(const Call& call, const Plan& plan) const {
   if (!exchanges_messages(call, plan)) return {};
-  return connected_.missing(hosts_, plan.info.in_levels != 0);
+  return connected_.missing(hosts_, exchange_of(call, plan));
 }
 
 void Compressor::note_connections(const Call& call, const Plan& plan) {
-  const bool in_levels = plan.info.in_levels != 0;
-  if (call.is_message() || connected_.are_made(in_levels) || !exchanges_messages(call, plan))
-    return;
-  const Connections missing = connected_.missing(hosts_, in_levels);
-  connected_.add(missing, in_levels);
+  const Exchange with = exchange_of(call, plan);
+  if (call.is_message() || connected_.are_made(with) || !exchanges_messages(call, plan)) return;
+  const Connections missing = connected_.missing(hosts_, with);
+  connected_.add(missing, with);
   connected_ranks_ += static_cast<int>(missing.ranks.size());
   connected_bytes_ += missing.bytes;
 }
@@ -178,7 +182,7 @@ bool Compressor::has_room(std::uint64_t own, const Connections& missing) const {
 // then.
 void Compressor::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
   const std::lock_guard lock(mutex_);
-  if (failed_ || ended_ || connected_.are_made(false)) return;
+  if (failed_ || ended_ || connected_.are_made({})) return;
   tw_status why = TW_OK;
   Plan* const plan = plans_.take(stream_comm_, key, &why);
   if (plan == nullptr) return;

@@ -20,7 +20,7 @@ class RankNodes {
   RankNodes() = default;  // each rank has a node of its own
   explicit RankNodes(std::vector<std::uint32_t> of) : of_(std::move(of)) {
     std::map<std::uint32_t, std::ptrdiff_t> ranks;
-    for (const std::uint32_t node : of_) ++ranks[node];
+    for (const std::uint32_t node : of_) place_.push_back(ranks[node]++);
     if (ranks.empty()) return;
     const auto [least, most] = std::ranges::minmax(ranks | std::views::values);
     columns_ = least;
@@ -33,10 +33,11 @@ class RankNodes {
     const auto node = [&](int rank) { return of_[static_cast<std::size_t>(rank)]; };
     return !of_.empty() && node(one) == node(other);
   }
-  // Whether they have the same place among the ranks of their nodes, and each node has one there.
+  // Whether each node has a rank of the same place among its ranks.
+  bool has_column(int rank) const { return of_.empty() || place_of(rank) < columns_; }
+  // Whether they have the same place, and each node has one there.
   bool are_peers(int one, int other) const {
-    const std::ptrdiff_t place = place_of(one);
-    return place == place_of(other) && (of_.empty() || place < columns_);
+    return place_of(one) == place_of(other) && has_column(one);
   }
   // Ranks of a node that have peers.
   int columns() const { return static_cast<int>(columns_); }
@@ -47,14 +48,21 @@ class RankNodes {
 
  private:
   std::ptrdiff_t place_of(int rank) const {
-    if (of_.empty()) return 0;
-    return std::count(of_.begin(), of_.begin() + rank, of_[static_cast<std::size_t>(rank)]);
+    return of_.empty() ? 0 : place_[static_cast<std::size_t>(rank)];
   }
 
   std::vector<std::uint32_t> of_;
-  std::ptrdiff_t columns_ = 0;  // ranks of the smallest node
+  std::vector<std::ptrdiff_t> place_;  // of each rank among those of its node
+  std::ptrdiff_t columns_ = 0;         // ranks of the smallest node
   int levels_ = 0;
   bool one_ = false;
+};
+
+// Calls that exchange messages: with all ranks, or in two levels; `root`: of a Reduce in two
+// levels, which gets the results from all ranks that have a column; else -1.
+struct Exchange {
+  bool in_levels = false;
+  int root = -1;
 };
 
 // Ranks that a rank is to be connected with, and what NCCL takes for that, as estimated.
@@ -82,29 +90,40 @@ class Connected {
   void note_message(int rank, bool outgoing) { (outgoing ? sent_ : received_).insert(rank); }
   void note_messages_with_all() { all_ = true; }
   // Compressed calls have been made that exchange messages with these.
-  void add(const Connections& made, bool in_levels) {
+  void add(const Connections& made, const Exchange& with) {
     own_.insert(made.ranks.begin(), made.ranks.end());
-    (in_levels ? made_in_levels_ : made_) = true;
+    if (!with.in_levels) {
+      made_ = true;
+    } else {
+      made_in_levels_.insert(with.root);
+    }
   }
   // Whether nothing is missing of what such calls exchange messages with.
-  bool are_made(bool in_levels) const { return made_ || (in_levels && made_in_levels_); }
+  bool are_made(const Exchange& with) const {
+    return made_ || (with.in_levels && made_in_levels_.contains(with.root));
+  }
 
-  // The ranks that calls exchange messages with and that are not connected: of all ranks, or in two
-  // levels of this rank's node and of its peers on others.
-  Connections missing(const RankNodes& nodes, bool in_levels) const {
+  // The ranks that calls exchange messages with and that are not connected.
+  Connections missing(const RankNodes& nodes, const Exchange& with) const {
     Connections made;
-    if (are_made(in_levels)) return made;
+    if (are_made(with)) return made;
     for (int rank = 0; rank < ranks_; ++rank) {
-      const bool is_mate = nodes.are_together(rank_, rank);
-      const bool is_met = !in_levels || is_mate || nodes.are_peers(rank_, rank);
-      if (rank == rank_ || !is_met || has(rank)) continue;
+      if (rank == rank_ || has(rank) || !meets(nodes, with, rank)) continue;
       made.ranks.insert(rank);
-      made.bytes += is_mate ? bytes_.mate : bytes_.another;
+      made.bytes += nodes.are_together(rank_, rank) ? bytes_.mate : bytes_.another;
     }
     return made;
   }
 
  private:
+  // In two levels: peers, mates of which one has a column, and a root.
+  bool meets(const RankNodes& nodes, const Exchange& with, int rank) const {
+    if (!with.in_levels || nodes.are_peers(rank_, rank)) return true;
+    const bool own_column = nodes.has_column(rank_), its_column = nodes.has_column(rank);
+    if (nodes.are_together(rank_, rank) && (own_column || its_column)) return true;
+    return (rank == with.root && own_column) || (rank_ == with.root && its_column);
+  }
+
   bool has(int rank) const {
     return all_ || own_.contains(rank) || (sent_.contains(rank) && received_.contains(rank));
   }
@@ -112,7 +131,8 @@ class Connected {
   const int rank_, ranks_;
   const BytesOfPair bytes_;
   std::set<int> sent_, received_, own_;
-  bool all_ = false, made_ = false, made_in_levels_ = false;
+  std::set<int> made_in_levels_;  // by their root
+  bool all_ = false, made_ = false;
 };
 
 }  // namespace thinwire::nccl

@@ -1,5 +1,7 @@
 // Ways of two levels: ranks of one node exchange values as they are, and in slots go only blocks
 // between ranks of one local number on different nodes. So each value comes to a node once.
+#include <cmath>
+
 #include "collective/slots/planner.h"
 
 namespace thinwire::collective {
@@ -9,10 +11,16 @@ bool SlotPlanner::has_levels() const {
   const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
   const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
   if (nodes_ == nullptr || bounded || whole) return false;
-  if (call_.sums_whole_arrays()) return nodes_->have_columns();
+  if (call_.sums_whole_arrays()) return nodes_->have_columns() && (nodes_->are_even() || !rounds());
   // The program's own blocks are as many as ranks.
   const bool has_ways = call_.reduces() || call_.operation == SlotOperation::kAllgather;
   return has_ways && nodes_->are_even();
+}
+
+// Whether sums of nodes are rounded to 16 bits before they are weighed: of nodes that differ in
+// size the mean of the largest finite values could become infinite.
+bool SlotPlanner::rounds() const {
+  return std::fabs(call_.scale) < 1 && dtype_size(call_.dtype) == 2;
 }
 
 // Two exchanges, `number` and the next: this rank's block, which lies at `own`, to its peers on

@@ -1,5 +1,6 @@
 // Blocks of the program's in two levels: those of one local number are packed, so that a rank sends
 // each other rank of its node one message in place of one a node.
+#include <bit>
 #include <utility>
 
 #include "base/bytes.h"
@@ -9,7 +10,7 @@
 namespace thinwire::collective {
 namespace {
 
-// The most that is copied: it takes as much memory.
+// The most that is copied, at an octave's beginning: it takes as much memory.
 constexpr std::uint64_t kMostPacked = 64 << 20;
 // A GPU copies so much, at least on those that have networks which compressing gains on.
 constexpr std::uint64_t kBytesPerNanosecond = 1000;
@@ -17,9 +18,11 @@ constexpr std::uint64_t kBytesPerNanosecond = 1000;
 }  // namespace
 
 // Whether packing is done, which takes `steps` more, a copy of all blocks among them, and spares
-// messages; by what all ranks know.
+// messages; by what all ranks know. Alike for all blocks of an octave: who lends memory for the
+// largest has enough for the others.
 bool SlotPlanner::packs(int steps) const {
-  const std::uint64_t bytes = bytes_of(call_.count) * static_cast<std::uint64_t>(ranks());
+  const std::uint64_t least = std::bit_floor(bytes_of(call_.count));
+  const std::uint64_t bytes = least * static_cast<std::uint64_t>(ranks());
   if (nodes_->step() == 0 || bytes > kMostPacked) return false;
   const std::int64_t messages = 2 * (nodes_->columns() - 1) * (nodes_->count() - 1);
   const auto copying = static_cast<std::int64_t>(bytes / kBytesPerNanosecond);

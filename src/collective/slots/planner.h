@@ -44,6 +44,7 @@ class SlotPlanner {
   void gather_results_at_root(int number, const Partition& blocks);
 
   bool has_levels() const;
+  bool rounds() const;
   bool has_column() const { return nodes_->local(rank()) < nodes_->columns(); }
   int peer_on(int node) const { return nodes_->members(node)[local()]; }
   std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
