@@ -15,25 +15,13 @@ using namespace cast;
 
 // ---- One chunk ----
 
-// Returns whether no value is lost.
-template <Dtype kFrom, Dtype kTo>
-bool narrow_all(const std::byte* source, std::uint32_t values, std::byte* out) {
+// Returns whether no value is lost. `key`: of the chunk, for stochastic rounding.
+template <Dtype kFrom, Dtype kTo, bool kStochastic>
+bool narrow_all(const std::byte* source, std::uint32_t values, std::uint32_t key, std::byte* out) {
   bool lost = false;
   for (std::uint32_t at = 0; at < values; ++at) {
     const auto bits = load<WordOf<kFrom>>(source + at * dtype_size(kFrom));
-    const auto code = narrow<kFrom, kTo, false>(bits, 0);
-    lost |= is_lost<kFrom, kTo>(bits, code);
-    store(out + at * dtype_size(kTo), code);
-  }
-  return !lost;
-}
-
-template <Dtype kFrom, Dtype kTo>
-bool draw_all(const std::byte* source, std::uint32_t values, std::uint32_t key, std::byte* out) {
-  bool lost = false;
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto bits = load<WordOf<kFrom>>(source + at * dtype_size(kFrom));
-    const auto code = narrow<kFrom, kTo, true>(bits, drawn_for(key, at));
+    const auto code = narrow<kFrom, kTo, kStochastic>(bits, kStochastic ? drawn_for(key, at) : 0);
     lost |= is_lost<kFrom, kTo>(bits, code);
     store(out + at * dtype_size(kTo), code);
   }
@@ -48,20 +36,10 @@ void widen_all(const std::byte* in, std::uint32_t values, std::byte* out) {
   }
 }
 
-// The cast that programs make most, both ways, in steps that compilers make vectors of. Clones
-// cannot be templates.
+// The cast that programs make most, both ways. Clones cannot be templates.
 THINWIRE_VECTOR_CLONES bool narrow_to_bf16(const std::byte* source, std::uint32_t values,
                                            std::byte* out) {
-  std::uint32_t lost = 0;
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto bits = load<std::uint32_t>(source + at * sizeof(float));
-    const std::uint32_t magnitude = bits & 0x7FFFFFFF;
-    const std::uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    lost |= static_cast<std::uint32_t>((magnitude < 0x7F800000) & ((rounded & 0x7FFF) == 0x7F80));
-    store(out + at * sizeof(std::uint16_t),
-          static_cast<std::uint16_t>(magnitude > 0x7F800000 ? 0x7FC0 : rounded));
-  }
-  return lost == 0;
+  return narrow_all<Dtype::kF32, Dtype::kBf16, false>(source, values, 0, out);
 }
 THINWIRE_VECTOR_CLONES void widen_bf16(const std::byte* in, std::uint32_t values, std::byte* out) {
   widen_all<Dtype::kF32, Dtype::kBf16>(in, values, out);
@@ -142,12 +120,13 @@ template <Dtype kFrom, Dtype kTo>
 bool encode_values(const std::byte* source, std::uint32_t values, const Chunk& chunk,
                    const Options& options, std::byte* out) {
   if (options.stochastic) {
-    return draw_all<kFrom, kTo>(source, values, chunk_key(options.seed, chunk.index), out);
+    const std::uint32_t key = chunk_key(options.seed, chunk.index);
+    return narrow_all<kFrom, kTo, true>(source, values, key, out);
   }
   if constexpr (kFrom == Dtype::kF32 && kTo == Dtype::kBf16) {
     return narrow_to_bf16(source, values, out);
   } else {
-    return narrow_all<kFrom, kTo>(source, values, out);
+    return narrow_all<kFrom, kTo, false>(source, values, 0, out);
   }
 }
 
