@@ -59,6 +59,7 @@ OF_PAGES = {
         "docs/guide/simulate",
         "docs/guide/lab",
         "docs/guide/measure",
+        "docs/guide/files",
         "docs/guide/*",
         "examples/README",
     )

@@ -174,8 +174,8 @@ def test_a_pipe_is_encoded(tmp_path: Path) -> None:
     [
         (["encode", "--codec", "zpf:rate=1", "{data}", "{out}"], "no codec named 'zpf'"),
         (["encode", "--codec", "zfp:rate=16", "{odd}", "{out}"], "whole number of f32"),
-        (["encode", "--codec", "mpc", "--dtype", "f32", "{npy}", "{out}"], "numpy's tofile()"),
-        (["advise", "--link", "1gbit", "--dtype", "f32", "{npy}"], "numpy's tofile()"),
+        (["encode", "--codec", "mpc", "--dtype", "f64", "{npy}", "{out}"], "it holds f32, not f64"),
+        (["advise", "--link", "1gbit", "{npy}:b"], "it has no array of that name"),
         (["encode", "--codec", "zfp:rate=16", "{dat}", "{out}"], "element type"),
         (["decode", "{data}", "{out}"], "not a frame"),
         (["run", "--codec", "nonsense", "--", "true"], "no codec named 'nonsense'"),

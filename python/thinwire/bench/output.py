@@ -19,7 +19,7 @@ BUSY_SHARE = 0.5
 Column = tuple[str, Callable[[Any], str | Text]]
 
 # The console for everything that is no result.
-messages = Console(stderr=True)
+messages = Console(stderr=True, emoji=False)
 
 
 def say(text: str) -> None:

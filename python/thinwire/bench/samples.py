@@ -1,4 +1,4 @@
-"""The arrays that benchmarks run on: what one is, and files of raw values."""
+"""The arrays that benchmarks run on: what one is, and files of them."""
 
 import math
 import os
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from thinwire import dtypes, files
+from thinwire import array_files, dtypes
 from thinwire.bench import float8
+from thinwire.message import MAX_RANK
 
 DATA_FOLDER = "THINWIRE_DATA"
 _MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
@@ -91,28 +92,31 @@ def to_float(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def read(path: Path, dtype: str | None = None) -> Sample:
-    """A file of raw little-endian values, as one line; the suffix is their dtype if none is
-    given. ValueError if it is no dtype, if there are no values or no whole number of them,
-    and for files with a header."""
-    name = dtype or path.suffix.lstrip(".")
-    if name not in dtypes.CODES:
-        known = ", ".join(dtypes.CODES)
-        raise ValueError(f"{path.name}: the suffix is no dtype ({known}): pass --dtype")
-    values = files.read(path, name)
-    if values.size == 0:
-        raise ValueError(f"{path.name}: 0 bytes are no whole number of {name} values")
-    return Sample(path.name, name, values)
+    """The values of a file, or of an array in it ("file:name"), as one line. ValueError if it
+    cannot be read or has none."""
+    return _in_own_shape(path, dtype)[0].in_shape((-1,))
 
 
 def read_shaped(path: Path, dtype: str | None, shape: tuple[int, ...] | None) -> Sample:
-    """The same in the shape that is given, else that which is stated beside the file; ValueError
-    if a given shape has another count."""
-    sample = read(path, dtype)
+    """The same in the shape that is given, else the file's, else that which is stated beside the
+    file; ValueError if a given shape has another count."""
+    sample, has_shape = _in_own_shape(path, dtype)
+    if shape is None and has_shape:
+        extents = tuple(extent for extent in sample.values.shape if extent != 1)
+        return sample.in_shape(folded(extents or (1,), MAX_RANK))
     shape = shape or stated_shape(path, sample.dtype) or sample.values.shape
     if math.prod(shape) != sample.values.size:
         count = sample.values.size
-        raise ValueError(f"{path.name}: {count} values do not have the shape {shape_text(shape)}")
+        raise ValueError(f"{sample.name}: {count} values do not have the shape {shape_text(shape)}")
     return sample.in_shape(shape)
+
+
+def _in_own_shape(path: Path, dtype: str | None) -> tuple[Sample, bool]:
+    """The values, and whether their shape is that of an array."""
+    found = array_files.read(path, dtype)
+    if found.array.size == 0:
+        raise ValueError(f"{found.name}: 0 bytes are no whole number of {found.dtype} values")
+    return Sample(found.name, found.dtype, found.array), found.has_shape
 
 
 def _is_extent(word: str) -> bool:

@@ -54,10 +54,18 @@ COMMANDS = {
     ),
     "shim": Command("shim", "shim", "Print the path of the preload library."),
     "encode": Command(
-        "files", "encode", "Encode a file of raw little-endian values into one frame."
+        "files",
+        "encode",
+        "Encode raw little-endian values, or an array of a file, into one frame.",
     ),
-    "decode": Command("files", "decode", "Decode a frame into a file of raw little-endian values."),
-    "inspect": Command("files", "inspect", "Print what a frame's header says."),
+    "decode": Command(
+        "files",
+        "decode",
+        "Decode a frame into a file of raw little-endian values, or a .npy file with their shape.",
+    ),
+    "inspect": Command(
+        "files", "inspect", "Print what a frame's header says, or which arrays a file has."
+    ),
     "advise": Command(
         "advise",
         "advise",

@@ -42,7 +42,13 @@ def _gigabits(row: Candidate) -> str:
 
 
 def advise(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="File of raw values.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Raw values, .npy, or an array: file.npz:name, file.h5:/group/name, file.nc:name.",
+            callback=values.place_of_array,
+        ),
+    ],
     link: Annotated[
         str,
         typer.Option(
@@ -50,11 +56,12 @@ def advise(
         ),
     ],
     dtype: Annotated[
-        Dtype | None, typer.Option(help="Element type of the values; else the file's suffix.")
+        Dtype | None,
+        typer.Option(help="Element type of raw values; else their suffix. Else the file's."),
     ] = None,
     shape: Annotated[
         str | None,
-        typer.Option(help="Shape of the array, slowest dimension first, as in 24x224x224."),
+        typer.Option(help="Shape, slowest dimension first, as in 24x224x224; else the file's."),
     ] = None,
     error: Annotated[
         str | None,
@@ -95,7 +102,7 @@ def advise(
     advice = adviser.advise(found)
     if as_json:
         said = {
-            "file": file.name,
+            "file": sample.name,
             "dtype": sample.dtype,
             "shape": sample.shape_text,
             "link_gb_per_second": rate / 1e9,

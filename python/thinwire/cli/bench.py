@@ -15,7 +15,14 @@ from thinwire.bench.p2p_gpu_rows import P2pGpuRow, measure_link
 from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.steps import steps
-from thinwire.cli import bench_codec, bench_collective, bench_nccl, bench_ratio, bench_raw
+from thinwire.cli import (
+    bench_codec,
+    bench_collective,
+    bench_nccl,
+    bench_ratio,
+    bench_raw,
+    values,
+)
 from thinwire.cli.bench_options import (
     Csv,
     Json,
@@ -69,8 +76,7 @@ def p2p(
     data: Annotated[
         Path | None,
         typer.Option(
-            exists=True,
-            dir_okay=False,
+            callback=values.place_of_array,
             help="File of fp32 values to send; otherwise generated smooth ones.",
         ),
     ] = None,

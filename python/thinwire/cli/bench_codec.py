@@ -59,18 +59,21 @@ def codec(
     file: Annotated[
         list[Path] | None,
         typer.Option(
-            "--file", "--data", exists=True, dir_okay=False, help="Files of raw values to measure."
+            "--file",
+            "--data",
+            help="Files of values: raw, .npy, or file.npz:name, file.h5:/group/name, file.nc:name.",
+            callback=values.place_of_array,
         ),
     ] = None,
     dtype: Annotated[
         Dtype | None,
         typer.Option(
-            help="Element type: of the files (else their suffix), or of all generated data."
+            help="Element type: of raw files (else their suffix), or of all generated data."
         ),
     ] = None,
     shape: Annotated[
         str | None,
-        typer.Option(help="Shape of the file's array, slowest dimension first, as in 24x224x224."),
+        typer.Option(help="Shape, slowest dimension first, as in 24x224x224; else the file's."),
     ] = None,
     size: Annotated[
         str | None,

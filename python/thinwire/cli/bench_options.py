@@ -56,7 +56,7 @@ LoopbackOption = Annotated[
 ValuesFile = Annotated[
     Path | None,
     typer.Option(
-        exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
+        help="File of values to send, repeated to the size.", callback=values.place_of_array
     ),
 ]
 GeneratedValues = Annotated[

@@ -1,4 +1,4 @@
-"""`thinwire encode`, `decode` and `inspect`: frames in files."""
+"""`thinwire encode`, `decode` and `inspect`: frames in files and pipes."""
 
 import signal
 from collections.abc import Iterator
@@ -9,22 +9,24 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from thinwire import dtypes, files, message
+from thinwire import array_files, files, message
+from thinwire.array_files import Place, npy
 from thinwire.cli import values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
 
-Source = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
-Target = Annotated[Path, typer.Argument(dir_okay=False)]
+Frame = Annotated[
+    Path,
+    typer.Argument(help="A frame; - is standard input.", callback=values.frame_file),
+]
+Target = Annotated[
+    Path, typer.Argument(dir_okay=False, help="What to write; - is standard output.")
+]
 
 
-def _dtype_of(path: Path, given: str | None) -> str:
-    name = given or path.suffix.lstrip(".")
-    if name not in dtypes.CODES:
-        raise typer.BadParameter(
-            f"cannot tell the element type of {path.name}: pass --dtype {'|'.join(dtypes.CODES)}"
-        )
-    return name
+def _frame(source: Path) -> bytes:
+    with Place(source, None).open() as opened:
+        return opened.file.read()
 
 
 @contextmanager
@@ -41,7 +43,13 @@ def _ended_by_interrupts() -> Iterator[None]:
 
 
 def encode(
-    source: Source,
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="Raw values, .npy, or an array: file.npz:name, file.h5:/group/name, file.nc:name.",
+            callback=values.place_of_array,
+        ),
+    ],
     target: Target,
     codec: Annotated[
         str,
@@ -53,26 +61,27 @@ def encode(
         ),
     ],
     dtype: Annotated[
-        Dtype | None, typer.Option(help="Element type; else the file's suffix.")
+        Dtype | None,
+        typer.Option(help="Element type of raw values; else their suffix. Else the file's."),
     ] = None,
 ) -> None:
-    """Encode a file of raw little-endian values into one frame."""
-    name = _dtype_of(source, dtype)
+    """Encode raw little-endian values, or an array of a file, into one frame."""
     try:
-        data = files.read(source, name)
+        found = array_files.read(source, dtype)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     with _ended_by_interrupts():
-        frame = message.compress(data, codec, dtype=name)
+        frame = message.compress(found.array, codec, dtype=found.dtype)
     assert isinstance(frame, bytes)  # as an array in host memory gives
     files.write(target, frame)
     spec = message.inspect(frame).spec
-    ratio = data.nbytes / len(frame)
-    Console(stderr=True).print(f"{spec}: {data.nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
+    nbytes = found.array.nbytes
+    ratio = nbytes / len(frame)
+    Console(stderr=True).print(f"{spec}: {nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
 
 
 def decode(
-    source: Source,
+    source: Frame,
     target: Target,
     allow: Annotated[
         list[str] | None,
@@ -81,15 +90,29 @@ def decode(
         ),
     ] = None,
 ) -> None:
-    """Decode a frame into a file of raw little-endian values."""
+    """Decode a frame into a file of raw little-endian values, or a .npy file with their shape."""
     allow_decoding(*(allow or []))
     with _ended_by_interrupts():
-        array = message.decompress(source.read_bytes())
-    files.write(target, array.reshape(-1).view("u1").data)
+        array = message.decompress(_frame(source))
+    header = [npy.header_of(array)] if target.suffix == ".npy" else []
+    files.write(target, *header, array.reshape(-1).view("u1").data)
 
 
-def inspect(source: Source) -> None:
-    """Print what a frame's header says."""
-    info = message.inspect(source.read_bytes())
+def inspect(
+    source: Annotated[
+        Path,
+        typer.Argument(help="A frame, or a file of arrays.", callback=values.frame_file),
+    ],
+) -> None:
+    """Print what a frame's header says, or which arrays a file has."""
+    with Place(source, None).open() as opened:
+        try:
+            arrays = array_files.contents(opened)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+        if arrays is not None:
+            print(*arrays, sep="\n")
+            return
+        info = message.inspect(opened.file.read())
     shape = "x".join(str(extent) for extent in info.shape) or "of no axes"
     print(f"{info.spec} {info.dtype} {shape}: {info.raw_bytes} bytes as {info.frame_bytes}")

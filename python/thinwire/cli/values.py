@@ -135,6 +135,30 @@ def spec(context: typer.Context, parameter: typer.CallbackParam, value: str | No
         raise
 
 
+def place_of_array(value: Path | list[Path] | None) -> Path | list[Path] | None:
+    """A file that is there, a pipe, or an array in a file."""
+    # It imports numpy, which launchers do without.
+    from thinwire import array_files
+
+    for path in value if isinstance(value, list) else [value] if value else []:
+        try:
+            array_files.Place.of(path)
+        except FileNotFoundError as error:
+            raise typer.BadParameter(f"file '{path}' does not exist") from error
+        except IsADirectoryError as error:
+            raise typer.BadParameter(f"'{error.filename}' is a folder, not a file") from error
+    return value
+
+
+def frame_file(value: Path) -> Path:
+    """A file that is there, or a pipe."""
+    if value != Path("-") and not value.exists():
+        raise typer.BadParameter(f"file '{value}' does not exist")
+    if value.is_dir():
+        raise typer.BadParameter(f"'{value}' is a folder, not a file")
+    return value
+
+
 def policy(value: Path | None) -> Path | None:
     """A policy's file, which is read here: a wrong one is not handed to a program."""
     if value is not None:
