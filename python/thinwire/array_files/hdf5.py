@@ -88,6 +88,9 @@ class Hdf5:
         else:
             check_room(max(nbytes, math.prod(item.chunks) * kind.itemsize), expanded(self._size))
         if any(each >= _FIRST_FOREIGN_FILTER for each in filters):
+            # Each makes filters known when it is imported; HDF5 itself says which is missing.
             with suppress(ImportError):
                 import hdf5plugin  # noqa: F401
+            with suppress(FileNotFoundError):
+                import thinwire.hdf5  # noqa: F401
         return np.asarray(item[()])
