@@ -53,6 +53,7 @@ OF_PAGES = {
         "docs/guide/nccl",
         "docs/guide/policy",
         "docs/guide/pytorch",
+        "docs/guide/weights",
         "docs/guide/jax",
         "docs/guide/dask",
         "docs/guide/explain",

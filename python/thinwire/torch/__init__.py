@@ -39,6 +39,12 @@ from thinwire.torch.fsdp import (  # noqa: E402
 from thinwire.torch.nccl import mesh_options, nccl_options, preload_policy  # noqa: E402
 from thinwire.torch.setting import PolicyScope, set_policy  # noqa: E402
 from thinwire.torch.stats import OperationStats, stats  # noqa: E402
+from thinwire.torch.weights import (  # noqa: E402
+    SyncReport,
+    WeightsError,
+    WeightSync,
+    sync_weights,
+)
 from thinwire.torch.writers import StatsCallback, scalars, write_scalars  # noqa: E402
 
 __all__ = [
@@ -51,6 +57,9 @@ __all__ = [
     "PolicyScope",
     "ReplicaAverage",
     "StatsCallback",
+    "SyncReport",
+    "WeightSync",
+    "WeightsError",
     "attach",
     "close",
     "ddp_hook",
@@ -61,5 +70,6 @@ __all__ = [
     "scalars",
     "set_policy",
     "stats",
+    "sync_weights",
     "write_scalars",
 ]

@@ -107,6 +107,9 @@ def _nodes(companion: Companion) -> list[int]:
 # By group and terms, until close().
 _channels: dict[Any, dict[tuple[float, bool], Channel]] = {}
 
+# Functions that close() calls, too.
+at_close: list[Callable[[], None]] = []
+
 
 def channel_of(group: Any, name: str, setting: Setting) -> Channel:
     """The group's channel under these terms, made at the first call: collective then."""
@@ -118,10 +121,12 @@ def channel_of(group: Any, name: str, setting: Setting) -> Channel:
 
 
 def close() -> None:
-    """Ends the threads and the memory of all hooks. Call it before
+    """Ends the threads and the memory of all hooks and of `sync_weights`. Call it before
     `torch.distributed.destroy_process_group()`, with no backward pass under way; hooks that run
     later begin anew, collectively."""
     for of_group in list(_channels.values()):
         for channel in of_group.values():
             channel.close()
     _channels.clear()
+    for end in at_close:
+        end()

@@ -1,0 +1,127 @@
+"""The source's side: what it keeps of the last sync, and the records that it makes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from thinwire import compress
+from thinwire.torch.weights.buckets import Bucket
+from thinwire.torch.weights.checksum import checksum, growth
+from thinwire.torch.weights.compare import advance
+from thinwire.torch.weights.positions import bytes_of_gaps, gaps_of, pack
+from thinwire.torch.weights.record import FRAME_TYPES, UNIT, Header, Kind, lent, values_bytes
+
+KEEPS = ("host", "device", "nothing")
+# From this share of changed elements on differences are encoded, and sums taken anew.
+DENSE = 0.05
+_ALL = (1 << 64) - 1
+
+
+@dataclass
+class Kept:
+    """What the receivers have of each bucket: checksums, and the elements if they are kept."""
+
+    sums: dict[int, int] = field(default_factory=dict)
+    elements: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sender:
+    device: Any  # where payloads are made
+    keep: str
+    codec: str | None
+
+    def record(
+        self, bucket: Bucket, number: int, version: int, kept: Kept, is_full: bool
+    ) -> tuple[Header, Any]:
+        """The header and the payload, bytes on the device; `kept` has the new elements then."""
+        if is_full or self.keep == "nothing":
+            return self._without_base(bucket, number, version, kept, is_full)
+        positions, new, old = advance(bucket, kept.elements[number], self.device)
+        count, base = positions.numel(), kept.sums[number]
+        if not count:
+            return Header(number, version, Kind.SAME, 0, 0, base, base, 0), self._nothing()
+        if count > DENSE * bucket.elements:
+            result = checksum(self._elements(bucket, number, kept))
+        else:
+            result = (base + growth(positions, new, old)) & _ALL
+        kept.sums[number] = result
+        kind, payload = self._smallest(bucket, positions, new, old)
+        if payload is None:
+            payload, total = self.whole(bucket, number, kept), result
+        else:
+            total = checksum(payload)
+        size = payload.numel()
+        return Header(number, version, kind, size, count, base, result, total), payload
+
+    def whole(self, bucket: Bucket, number: int, kept: Kept) -> Any:
+        """All bytes of a bucket whose new elements are kept, or are read again."""
+        return self._elements(bucket, number, kept).view(torch.uint8)
+
+    def _elements(self, bucket: Bucket, number: int, kept: Kept) -> Any:
+        if number in kept.elements:
+            return kept.elements[number].to(self.device)
+        out = torch.empty(bucket.elements, dtype=bucket.dtype, device=self.device)
+        return bucket.gather(out)
+
+    def _nothing(self) -> Any:
+        return torch.empty(0, dtype=torch.uint8, device=self.device)
+
+    def _without_base(
+        self, bucket: Bucket, number: int, version: int, kept: Kept, is_full: bool
+    ) -> tuple[Header, Any]:
+        """The whole bucket, or nothing if its checksum is the one before."""
+        if self.keep != "nothing":
+            kept.elements[number] = bucket.gather(self._room(bucket))
+        payload = self.whole(bucket, number, kept)
+        result = checksum(payload.view(bucket.dtype))
+        base = 0 if is_full else kept.sums[number]
+        kept.sums[number] = result
+        if not is_full and base == result:
+            return Header(number, version, Kind.SAME, 0, 0, base, result, 0), payload[:0]
+        count, size = bucket.elements, payload.numel()
+        return Header(number, version, Kind.WHOLE, size, count, base, result, result), payload
+
+    def _room(self, bucket: Bucket) -> Any:
+        on_device = self.keep == "device" or self.device.type == "cpu"
+        return torch.empty(
+            bucket.elements,
+            dtype=bucket.dtype,
+            device=self.device if on_device else "cpu",
+            pin_memory=not on_device,
+        )
+
+    def _smallest(self, bucket: Bucket, positions: Any, new: Any, old: Any) -> tuple[Kind, Any]:
+        """The kind that takes the fewest bytes, and its payload; None for the whole bucket's."""
+        count = positions.numel()
+        filled = values_bytes(count, bucket.width)
+        best, payload = (bucket.nbytes, Kind.WHOLE), None
+        if self.codec is not None and count > DENSE * bucket.elements:
+            frame = self._frame(bucket, positions, new ^ old)
+            if frame.numel() < best[0]:
+                best, payload = (frame.numel(), Kind.XOR), frame
+        if filled + count >= best[0]:
+            return best[1], payload
+        gaps = gaps_of(positions)
+        for kind, size in zip(UNIT, bytes_of_gaps(gaps), strict=True):
+            best = min(best, (filled + size, kind))
+        if best[1] not in UNIT:
+            return best[1], payload
+        payload = torch.zeros(best[0], dtype=torch.uint8, device=self.device)
+        payload[: count * bucket.width] = new.view(torch.uint8)
+        payload[filled:] = pack(gaps, UNIT[best[1]])
+        return best[1], payload
+
+    def _frame(self, bucket: Bucket, positions: Any, difference: Any) -> Any:
+        """The frame of what all elements are xored with."""
+        dense = torch.zeros(bucket.elements, dtype=bucket.dtype, device=self.device)
+        dense[positions] = difference
+        frame = compress(lent(dense), self.codec, dtype=FRAME_TYPES[bucket.width])  # type: ignore[arg-type]
+        if isinstance(frame, bytes):
+            return torch.frombuffer(bytearray(frame), dtype=torch.uint8)
+        return torch.as_tensor(frame, device=self.device).clone()
+
+
+def failed(number: int, version: int) -> Header:
+    return Header(number, version, Kind.FAILED, 0, 0, 0, 0, 0)

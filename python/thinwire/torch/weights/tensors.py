@@ -1,0 +1,142 @@
+"""The tensors that are synced, as integers of their bits, and how those of ranks differ."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from thinwire.torch.weights.errors import WeightsError
+
+INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A tensor with bytes of its own: `bits` is a view of its memory, of any strides."""
+
+    name: str
+    bits: Any
+
+    @property
+    def width(self) -> int:
+        return int(self.bits.element_size())
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """`lines` says of each name what it is; those that are all the same on two ranks have the
+    same entries there, in the same order."""
+
+    entries: list[Entry]
+    lines: dict[str, str]
+
+    @property
+    def digest(self) -> int:
+        text = "\n".join(f"{name}: {line}" for name, line in self.lines.items())
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def tensors_of(source: Any) -> Tensors:
+    """Those of a module, its buffers included, or of a mapping from names to tensors. TypeError
+    and ValueError for what cannot be synced."""
+    named = _named(source)
+    entries: list[Entry] = []
+    lines: dict[str, str] = {}
+    first: dict[Any, str] = {}
+    for name in sorted(named):
+        tensor = named[name]
+        _check(name, tensor)
+        lines[name] = f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+        if tensor.numel() == 0:
+            continue
+        bits = _bits(tensor)
+        place = (bits.data_ptr(), tuple(bits.shape), bits.stride(), tensor.dtype, bits.device)
+        if place in first:
+            lines[name] += f", the memory of {first[place]}"
+            continue
+        first[place] = name
+        entries.append(Entry(name, bits))
+    _check_overlaps(entries)
+    # Buckets are of one width, and the order is the same on all ranks.
+    entries.sort(key=lambda entry: (-entry.width, entry.name))
+    return Tensors(entries, lines)
+
+
+def difference(one: Mapping[str, str], other: Mapping[str, str], here: str, there: str) -> str:
+    """The first, in words."""
+    for name in (*one, *other):
+        ours, theirs = one.get(name, "missing"), other.get(name, "missing")
+        if ours != theirs:
+            return f"{name} is {ours} on {here}, {theirs} on {there}"
+    return f"{here} and {there} differ in no tensor"
+
+
+def _named(source: Any) -> dict[str, Any]:
+    if isinstance(source, torch.nn.Module):
+        named = dict(source.named_parameters(remove_duplicate=False))
+        return named | dict(source.named_buffers(remove_duplicate=False))
+    if isinstance(source, Mapping):
+        return dict(source)
+    raise TypeError(f"{type(source).__name__} is neither a module nor a mapping of tensors")
+
+
+def _check(name: Any, tensor: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"the name {name!r} is no str")
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{name} is a {type(tensor).__name__}, no tensor")
+    if hasattr(tensor, "to_local"):
+        raise TypeError(
+            f"{name} is sharded (DTensor): give whole tensors, as full_tensor() and "
+            "get_model_state_dict() with full_state_dict make them"
+        )
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+        raise TypeError(f"{name} is no dense tensor in memory")
+    if tensor.is_conj() or tensor.is_neg():
+        raise TypeError(f"{name} is a view that conjugates or negates: resolve it")
+
+
+def _bits(tensor: Any) -> Any:
+    """A view as integers: floats that are copied or compared as such may lose bits."""
+    bits = tensor.detach()
+    if bits.is_complex():
+        bits = torch.view_as_real(bits)
+    for dimension, stride in enumerate(bits.stride()):
+        if stride == 0:  # expanded: all of these are one element of memory
+            bits = bits.narrow(dimension, 0, 1)
+    return bits.view(INTEGERS[bits.element_size()])
+
+
+def _check_overlaps(entries: list[Entry]) -> None:
+    """A delta would be applied twice to memory that two tensors have in part."""
+    spans = []
+    for entry in entries:
+        bits = entry.bits
+        reach = sum((size - 1) * step for size, step in zip(bits.shape, bits.stride(), strict=True))
+        begin = bits.data_ptr()
+        end = begin + (reach + 1) * entry.width
+        spans.append((str(bits.device), begin, end, entry.name))
+    spans.sort()
+    last = ("", 0, 0, "")
+    for span in spans:
+        if span[0] == last[0] and span[1] < last[2]:
+            one, other = sorted((last[3], span[3]))
+            raise ValueError(
+                f"{one} and {other} share a part of their memory: give one of "
+                "them, or views of the same shape and strides"
+            )
+        last = max(last, span, key=lambda each: (each[0], each[2]))
+
+
+def check_same(told: list[tuple[str, dict[str, str]]], ranks: list[int], source: int) -> None:
+    """Raises, alike on all ranks, if one could not name its tensors or has other ones."""
+    for rank, (error, _) in zip(ranks, told, strict=True):
+        if error:
+            raise WeightsError(f"sync_weights: rank {rank}: {error}")
+    wanted = told[source][1]
+    for rank, (_, lines) in zip(ranks, told, strict=True):
+        if lines != wanted:
+            found = difference(wanted, lines, f"rank {ranks[source]}", f"rank {rank}")
+            raise WeightsError(f"sync_weights: the ranks' tensors differ: {found}")
