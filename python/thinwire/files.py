@@ -2,7 +2,6 @@
 
 import errno
 import os
-import sys
 from pathlib import Path
 
 STDOUT = Path("-")
@@ -21,15 +20,11 @@ def expect(path: Path) -> None:
 def write(path: Path, *pieces: bytes | memoryview) -> None:
     """Writes a file; where that fails or is interrupted, as on a full disk, none is left. One that
     may not be written to stays as it is. "-" is standard output. OSError names the file."""
-    if path == STDOUT:
-        for data in pieces:
-            sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
     is_open = False
     try:
-        with path.open("wb", buffering=0) as file:
-            is_open = True
+        # sys.stdout is None if it is closed.
+        with open(1, "wb", 0, closefd=False) if path == STDOUT else path.open("wb", 0) as file:
+            is_open = path != STDOUT
             for data in pieces:
                 left = memoryview(data).cast("B")
                 while len(left):

@@ -246,8 +246,10 @@ def test_a_name_may_have_colons(tmp_path: Path) -> None:
         read(tmp_path / "x:y.f32", "z")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none.npz", "x")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FileNotFoundError):
         read(tmp_path, "x")
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path)
 
 
 def test_samples_have_the_shape_of_the_file(tmp_path: Path) -> None:
@@ -262,6 +264,19 @@ def test_samples_have_the_shape_of_the_file(tmp_path: Path) -> None:
     np.save(tmp_path / "none.npy", np.ones(0, "f4"))
     with pytest.raises(ValueError, match="none.npy: 0 bytes"):
         samples.read(tmp_path / "none.npy")
+
+
+def test_a_line_of_values_has_no_header_in_it(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.asfortranarray(VALUES.astype(">f4")))
+    VALUES.tofile(tmp_path / "a.raw")
+    for name in ("a.npy", "a.raw"):
+        assert array_files.line(tmp_path / name, "f32").tobytes() == VALUES.tobytes()
+    assert isinstance(array_files.line(tmp_path / "a.raw", "f32"), np.memmap)
+    assert array_files.line(tmp_path / "a.raw", "f64").size == 15
+    with pytest.raises(ValueError, match="it holds f32, not f64"):
+        array_files.line(tmp_path / "a.npy", "f64")
+    assert array_files.has_raw_values(tmp_path / "a.raw")
+    assert not array_files.has_raw_values(tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (2, 3, 5)])

@@ -114,8 +114,33 @@ def test_inspect_says_what_a_file_has(tmp_path: Path) -> None:
     assert call("inspect", "-", given=(tmp_path / "a.npz").read_bytes()).stdout.decode() == said
     frame = thinwire.compress(VALUES, "mpc")
     assert call("inspect", "-", given=frame).stdout.startswith(b"mpc:stride=1 f32 4x64x64: ")
+    (tmp_path / "named.nc").write_bytes(frame)
+    assert call("inspect", tmp_path / "named.nc").stdout.startswith(b"mpc:stride=1 f32 4x64x64: ")
     done = call("inspect", "-", given=VALUES.tobytes())
     assert done.returncode == 1 and b"not a frame" in done.stderr
+
+
+def test_a_frame_is_not_taken_for_values(tmp_path: Path) -> None:
+    (tmp_path / "a.f32").write_bytes(thinwire.compress(VALUES, "mpc"))
+    done = call("encode", "--codec", "mpc", tmp_path / "a.f32", "-")
+    assert done.returncode == 2 and b"no raw values, but a frame: decode it" in done.stderr
+    done = call("encode", "--dtype", "bytes", "--codec", "lossless", tmp_path / "a.f32", "-")
+    assert done.returncode == 0
+
+
+def test_closed_and_broken_streams_end_in_one_line(tmp_path: Path) -> None:
+    frame = tmp_path / "a.tw"
+    frame.write_bytes(thinwire.compress(np.ones(1 << 20, "f4"), "mpc"))
+    for line in (f"decode {frame} - >&-", f"decode {frame} - | true", "decode - x.f32 <&-"):
+        done = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m thinwire {line}"],
+            capture_output=True,
+            timeout=60,
+            cwd=tmp_path,
+        )
+        said = [] if "|" in line else [b"thinwire: error: "]
+        assert [each[:17] for each in done.stderr.splitlines()] == said
+    assert not (tmp_path / "x.f32").exists()
 
 
 def test_advise_takes_the_shape_of_the_file(tmp_path: Path) -> None:
@@ -139,12 +164,27 @@ def test_bench_codec_takes_arrays_and_names_those_that_it_cannot(tmp_path: Path)
     assert b"skipped a.npz:z: it has no array of that name, but x f32 4x64x64; y" in done.stderr
 
 
+def test_explain_samples_the_values_and_no_header(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=VALUES, y=VALUES.astype("f8"))
+    words = ("explain", "--bytes", "64KiB", "--link", "1gbit", "--dtype", "f32", "--data")
+    done = call(*words, f"{tmp_path}/a.npz:x")
+    assert done.returncode == 0 and b"65536 bytes of a.npz:x" in done.stdout + done.stderr
+    done = call(*words, f"{tmp_path}/a.npz:y")
+    assert done.returncode != 0 and b"it holds f64, not f32" in done.stderr
+
+
+def test_bench_raw_takes_raw_values_alone(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", VALUES)
+    done = call("bench", "raw", "--loopback", "--values", tmp_path / "a.npy")
+    assert done.returncode == 2 and b"--values takes a file of raw values" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["encode", "advise", "inspect"])
 def test_what_cannot_be_read_ends_in_one_line(tmp_path: Path, command: str) -> None:
     (tmp_path / "a.npz").write_bytes(b"PK\x03\x04" + bytes(100))
     options = {"encode": ["--codec", "mpc", "-"], "advise": ["--link", "1gbit"]}.get(command, [])
     for path, says in {
-        tmp_path / "a.npz": "a.npz: it is damaged or cut off",
+        tmp_path / "a.npz": "a.npz: it cannot be read: ",
         tmp_path / "none.npy": "does not exist",
         tmp_path: "is a folder, not a file",
     }.items():

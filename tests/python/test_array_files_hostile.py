@@ -78,15 +78,15 @@ def zipped_with(method: int, flags: int = 0) -> bytes:
 
 BOMB = described(shape=f"({(8 << 30) // 4},)")
 BAD_NPZ = {
-    "empty": (zipped("x.txt", b"")[-22:], "damaged|without arrays"),
+    "empty": (zipped("x.txt", b"")[-22:], "it cannot be read"),
     "no array": (zipped("x.txt", b"text"), "without arrays of numpy"),
     "declares more": (zipped("x.npy", npy(BOMB)), "declares"),
     "stored, declares more": (zipped("x.npy", npy(BOMB), zipfile.ZIP_STORED), "declares"),
     "method": (zipped("x.npy", npy(described()), zipfile.ZIP_LZMA), "packed by method 14"),
     "unknown method": (zipped_with(77), "method 77"),
     "encrypted": (zipped_with(8, flags=1), "encrypted"),
-    "cut off": (zipped("x.npy", npy(described()))[:-30], "damaged or cut off"),
-    "no directory": (b"PK\x03\x04" + bytes(100), "damaged or cut off"),
+    "cut off": (zipped("x.npy", npy(described()))[:-30], "it cannot be read"),
+    "no directory": (b"PK\x03\x04" + bytes(100), "it cannot be read"),
 }
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thinwire import dtypes
 from thinwire.array_files import elements, kinds, raw
 from thinwire.array_files.place import Opened, Place
 from thinwire.array_files.stored import Arrays, Refused, Stored, one_line
@@ -42,6 +43,24 @@ def read(path: Path, dtype: str | None = None) -> Values:
             found = _choose(arrays, place)
             name = elements.name_of(found.kind, dtype)
             return Values(place.name, name, elements.little(found.read()), has_shape=True)
+
+
+def line(path: Path, dtype: str) -> np.ndarray:
+    """The values as one line. Those of a raw file are not read, but mapped, up to the last whole
+    one."""
+    place = Place.of(path)
+    if not place.path.is_file() or not has_raw_values(path):
+        return read(path, dtype).array.reshape(-1)
+    kind = dtypes.NUMPY[dtype]
+    count = place.path.stat().st_size // kind.itemsize
+    return np.memmap(place.path, kind, "r", shape=(count,)) if count else np.empty(0, kind)
+
+
+def has_raw_values(path: Path) -> bool:
+    """Whether a file has no header. ValueError if it is of a kind that is not read."""
+    place = Place.of(path)
+    with place.open() as opened, _in_words(place):
+        return kinds.arrays_of(opened) is None and place.array is None
 
 
 def contents(opened: Opened) -> list[str] | None:
@@ -102,7 +121,7 @@ def _in_words(place: Place) -> Iterator[None]:
         raise ValueError(f"{place.name}: {error}") from error
     except Exception as error:
         why = one_line(str(error)) or type(error).__name__
-        raise ValueError(f"{place.name}: it is damaged or cut off: {why}") from error
+        raise ValueError(f"{place.name}: it cannot be read: {why}") from error
 
 
-__all__ = ["Opened", "Place", "Values", "contents", "read"]
+__all__ = ["Opened", "Place", "Values", "contents", "has_raw_values", "line", "read"]

@@ -29,7 +29,9 @@ _SUFFIXES = {
     ".nc4": "a netCDF file",
 }
 # The first bytes of files of other kinds, four or more: raw values hardly ever begin so.
+FRAME = b"tw frame"
 _OTHERS = {
+    FRAME: "a frame: decode it",
     b"SIMPLE  =": "a FITS file: write the values of an array in it",
     b"GRIB": "a GRIB file: write the values of a field in it",
     b"PAR1": "a Parquet file: write the values of a column in it",

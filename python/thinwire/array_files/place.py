@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,12 +44,12 @@ class Place:
         text = str(path)
         if path == STDIN:
             return Place(path, None)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), text)
         at = len(text)
         while at > 0:
             found = Path(text[:at])
-            if found.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), text[:at])
-            if found.exists():
+            if found.exists() and not found.is_dir():
                 return Place(found, text[at + 1 :] or None)
             at = text.rfind(":", 0, at)
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
@@ -68,7 +67,8 @@ class Place:
     def open(self) -> Iterator[Opened]:
         """A pipe is read to its end; OSError."""
         if self.path == STDIN:
-            yield self._in_memory(sys.stdin.buffer.read())
+            with open(0, "rb", closefd=False) as file:  # sys.stdin is None if it is closed
+                yield self._in_memory(file.read())
         elif not self.path.is_file():
             yield self._in_memory(self.path.read_bytes())
         else:

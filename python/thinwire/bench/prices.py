@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thinwire import dtypes
+from thinwire import array_files
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.codec import fastest
 from thinwire.codec import Codec, CodecCost
@@ -66,8 +66,7 @@ def by_table_or_measuring(call: Call) -> Price:
 
 
 def by_file(path: Path, call: Call) -> Price:
-    """Ratio and speed on samples of a file of raw values. ValueError if it has none of that
-    type."""
+    """Ratio and speed on samples of a file. ValueError if it has no values of that type."""
     pieces = _pieces_of(path, call)
     nbytes = sum(piece.nbytes for piece in pieces)
     source = f"measured now on {nbytes} bytes of {path.name}, in {len(pieces)} pieces"
@@ -82,13 +81,12 @@ def by_file(path: Path, call: Call) -> Price:
 
 
 def _pieces_of(path: Path, call: Call) -> list[np.ndarray]:
-    """Pieces from places all over the file, which is not read as a whole."""
-    kind = dtypes.NUMPY[call.dtype]
-    count = path.stat().st_size // kind.itemsize
+    """Pieces from places all over the file. One of raw values is not read as a whole."""
+    values = array_files.line(path, call.dtype)
+    count = values.size
     if count == 0:
         raise ValueError(f"{path.name} has no value of {call.dtype}")
-    values = np.memmap(path, kind, "r", shape=(count,))
-    length = min(count, max(1, min(call.bytes, PIECE_BYTES) // kind.itemsize))
+    length = min(count, max(1, min(call.bytes, PIECE_BYTES) // values.itemsize))
     number = max(1, min(PIECES, count // length))
     starts = [at * (count - length) // max(1, number - 1) for at in range(number)]
     return [np.array(values[start : start + length]) for start in starts]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from thinwire import array_files
 from thinwire.bench import tables
 from thinwire.bench.output import warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
@@ -54,7 +55,7 @@ def raw(
             "--values",
             exists=True,
             dir_okay=False,
-            help="A file of fp32 that messages are made of; else numbers in order.",
+            help="A file of raw fp32 that messages are made of; else numbers in order.",
         ),
     ] = None,
     program: Program = None,
@@ -67,6 +68,8 @@ def raw(
     """
     warn_if_busy()
     try:
+        if values is not None and not array_files.has_raw_values(values):
+            raise typer.BadParameter(f"{values.name}: --values takes a file of raw values")
         asked = message_sizes(sizes)
         if min(asked) < PREPARED_BYTES:
             raise typer.BadParameter(f"receives below {PREPARED_BYTES} bytes are never prepared")

@@ -84,8 +84,7 @@ def explain(
     data: Annotated[
         Path | None,
         typer.Option(
-            exists=True,
-            dir_okay=False,
+            callback=values.place_of_array,
             help="A file of such values, of which samples give ratio and speed.",
         ),
     ] = None,

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from thinwire import array_files, files, message
-from thinwire.array_files import Place, npy
+from thinwire.array_files import Place, kinds, npy
 from thinwire.cli import values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
@@ -107,7 +107,8 @@ def inspect(
     """Print what a frame's header says, or which arrays a file has."""
     with Place(source, None).open() as opened:
         try:
-            arrays = array_files.contents(opened)
+            is_frame = opened.head(len(kinds.FRAME)) == kinds.FRAME
+            arrays = None if is_frame else array_files.contents(opened)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
         if arrays is not None:
