@@ -1,37 +1,13 @@
 """Three ranks: what sync_weights gives them is the source's, to the bit, whatever it sends."""
 
-from functools import partial
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
 from training import model, raises
-from weights_data import INTEGERS, bits, change, every_kind
+from weights_data import INTEGERS, SMALL, bits, change, every_kind, me, same, told
 
 import thinwire.torch as tt
-from thinwire.torch.weights import run
-
-SMALL = "16KiB"
-
-
-def me() -> int:
-    return dist.get_rank()
-
-
-def told(value: Any, group: Any = None) -> list[Any]:
-    values: list[Any] = [None] * dist.get_world_size(group)
-    dist.all_gather_object(values, value, group=group)
-    return values
-
-
-def same(tensors: dict[str, Any], group: Any = None, src: int = 0) -> bool:
-    """As the source's tensors, which nothing but this carries."""
-    mine = {name: bits(tensor).numpy().tobytes() for name, tensor in tensors.items()}
-    ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
-    source = told(mine, group)[ranks.index(src)]
-    return source.keys() == mine.keys() and all(source[name] == mine[name] for name in mine)
 
 
 def every_type_and_share(_: Path) -> None:
@@ -117,103 +93,16 @@ def a_module_and_its_buffers(_: Path) -> None:
     tt.close()
 
 
-def who_is_new_or_was_changed(_: Path) -> None:
-    sync = tt.WeightSync(bucket=SMALL)
-    tensors = every_kind(me())
-    sync.sync(tensors)
-    if me() == 1:
-        sync.reset()
-    report = sync.sync(tensors)
-    assert report.why_full == "rank 1's first" and same(tensors), report
-    if me() == 0:
-        sync.reset()
-    assert sync.sync(tensors).why_full == "the source's first"
-    sync.sync(tensors)
-    if me() == 2:  # as if it had been left out once
-        next(iter(sync._states.values())).version -= 1
-    assert sync.sync(tensors).why_full == "rank 2 has version 1, the source 2"
-    if me() == 2:  # one bit, by hand
-        tensors["of.int16"][77] ^= 1
-    if me() == 0:
-        change(tensors, 0.01, 5)
-    report = sync.sync(tensors)
-    assert report.rebased == 1 and not report.why_full and same(tensors), report
-    assert report.buckets["whole"] == 1, report
-    if me() == 2:  # two highest bits, which sums of 64-bit words would not tell
-        tensors["of.int64"][[5, 9]] ^= -(2**63)
-    report = sync.sync(tensors)
-    assert report.rebased == 1 and same(tensors), report
-    assert sync.sync(tensors).buckets.keys() == {"same"}
-
-
-def other_tensors_are_named(_: Path) -> None:
-    sync = tt.WeightSync(bucket=SMALL)
-    tensors = every_kind(me())
-    sync.sync(tensors)
-    before = bits(tensors["strided"])
-    other = dict(tensors)
-    cases = [
-        ("of.bool is bool (3001,) on rank 0, bool (3000,) on rank 1", tensors["of.bool"][1:]),
-        ("of.bool is bool (3001,) on rank 0, uint8 (3001,) on rank 1", tensors["of.uint8"]),
-        ("of.bool is bool (3001,) on rank 0, missing on rank 1", None),
-        ("rank 1: of.bool is a str, no tensor", "none"),
-        ("of.bool and offset share a part of their memory", tensors["offset"][1:]),
-    ]
-    for words, tensor in cases:
-        if me() == 1:
-            other["of.bool"] = tensor
-            if tensor is None:
-                del other["of.bool"]
-        raises(tt.WeightsError, words, lambda: sync.sync(other))
-        assert torch.equal(before, bits(tensors["strided"]))
-    untied = dict(tensors)
-    if me() == 2:
-        untied["tied"] = tensors["tied"].clone()
-    raises(tt.WeightsError, "the memory of of.bfloat16", lambda: sync.sync(untied))
-    assert sync.sync(tensors).why_full and same(tensors)
-
-
-def damage_changes_nothing(_: Path) -> None:
-    """A byte of a payload, or of a header, is changed on its way to rank 2."""
-    tensors = every_kind(me())
-    payload_of, header_of = run.apply, run.Control.header
-
-    def wrong_payload(bucket: Any, header: Any, payload: Any) -> None:
-        if me() == 2 and header.number == 0:
-            payload[payload.numel() // 2] ^= 4
-        payload_of(bucket, header, payload)
-
-    def wrong_header(control: Any, data: Any) -> bytes:
-        found = bytearray(header_of(control, data))
-        found[50] ^= me() == 2
-        return bytes(found)
-
-    for share, owner, name, wrong, words in (
-        (0.01, run, "apply", wrong_payload, "bucket 0: a payload whose checksum is wrong"),
-        (0.5, run, "apply", wrong_payload, "bucket 0: a payload whose checksum is wrong"),
-        (0.01, run.Control, "header", wrong_header, "bucket 0: a header whose checksum is wrong"),
-    ):
-        sync = tt.WeightSync(bucket=SMALL)
-        sync.sync(tensors)
-        before = {name: bits(tensor) for name, tensor in tensors.items()}
+def views_that_lie_between_each_other(_: Path) -> None:
+    """Parts of rows, one fused with another, whose memory is one's own all the same."""
+    rows = torch.rand(40, 30) + me()
+    tensors = {"left": rows[:, :12], "right": rows[:, 12:], "all": torch.rand(7)}
+    sync = tt.WeightSync(bucket="1KiB")
+    for share in (0.0, 0.01, 0.6, 1.0):
         if me() == 0:
-            change(tensors, share, 3)
-        with patch.object(owner, name, wrong):
-            raises(tt.WeightsError, f"rank 2: {words}", partial(sync.sync, tensors))
-        if me() == 2:
-            assert all(torch.equal(before[name], bits(each)) for name, each in tensors.items())
+            change(tensors, share, 8)
         report = sync.sync(tensors)
-        assert report.why_full and same(tensors), report
-
-
-def a_source_that_fails(_: Path) -> None:
-    sync = tt.WeightSync(codec="no such codec", bucket=SMALL)
-    tensors = every_kind(me())
-    sync.sync(tensors)
-    if me() == 0:
-        change(tensors, 0.5, 3)
-    raises(tt.WeightsError, "rank 0: bucket 0: ", lambda: sync.sync(tensors))
-    assert sync.sync(tensors).why_full and same(tensors)
+        assert same(tensors | {"rows": rows}) and not report.rebased, report
 
 
 def a_group_and_another_source(_: Path) -> None:
@@ -252,10 +141,7 @@ CHECKS = [
     bits_that_are_equal_as_values,
     nothing_and_device_are_kept,
     a_module_and_its_buffers,
-    who_is_new_or_was_changed,
-    other_tensors_are_named,
-    damage_changes_nothing,
-    a_source_that_fails,
+    views_that_lie_between_each_other,
     a_group_and_another_source,
     two_models_by_turns,
 ]

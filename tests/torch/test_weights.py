@@ -10,7 +10,10 @@ from torch_jobs import PYTHON, ROOT, checks_of, environment, needs_torch, passed
 pytestmark = [needs_torch, pytest.mark.multiproc]
 
 
-@pytest.mark.parametrize(("module", "ranks"), [("checks_weights", 3), ("checks_weights_format", 1)])
+@pytest.mark.parametrize(
+    ("module", "ranks"),
+    [("checks_weights", 3), ("checks_weights_faults", 3), ("checks_weights_format", 1)],
+)
 def test_checks_of(module: str, ranks: int, tmp_path: Path) -> None:
     passed(run_job(module, ranks, tmp_path, 120), ranks, checks_of(module))
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 import torch
+import torch.distributed as dist
 
+SMALL = "16KiB"  # a bucket, of which every_kind() has several
 INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 DTYPES = (
     torch.float64,
@@ -72,3 +74,21 @@ def change(tensors: dict[str, Any], share: float, seed: int) -> None:
         words = plain.view(INTEGERS[plain.element_size()])
         flips = torch.randint(1, 100, words.shape, generator=made).to(words.dtype)
         words ^= torch.where(torch.rand(words.shape, generator=made) < share, flips, 0)
+
+
+def me() -> int:
+    return dist.get_rank()
+
+
+def told(value: Any, group: Any = None) -> list[Any]:
+    values: list[Any] = [None] * dist.get_world_size(group)
+    dist.all_gather_object(values, value, group=group)
+    return values
+
+
+def same(tensors: dict[str, Any], group: Any = None, src: int = 0) -> bool:
+    """As the source's tensors, which nothing but this carries."""
+    mine = {name: bits(tensor).numpy().tobytes() for name, tensor in tensors.items()}
+    ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
+    source = told(mine, group)[ranks.index(src)]
+    return source.keys() == mine.keys() and all(source[name] == mine[name] for name in mine)

@@ -131,10 +131,10 @@ def decode(header: Header, payload: Any, elements: int, width: int) -> Change:
 def _difference(payload: Any, elements: int, width: int) -> Any:
     difference = torch.empty(elements * width, dtype=torch.uint8, device=payload.device)
     try:
-        info = inspect(lent(payload))
+        info = inspect(lent(payload), stream=stream_of(payload))
         if info.dtype != FRAME_TYPES[width] or tuple(info.shape) != (elements,):
             raise Damaged(f"a frame of {info.dtype} {tuple(info.shape)}")
-        decompress(lent(payload), out=lent(difference))
+        decompress(lent(payload), out=lent(difference), stream=stream_of(payload))
     except ThinwireError as error:
         raise Damaged(f"a frame that does not decode: {error}") from None
     return difference.view(INTEGERS[width])
@@ -143,6 +143,11 @@ def _difference(payload: Any, elements: int, width: int) -> Any:
 def lent(tensor: Any) -> Any:
     """The tensor as arrays that `thinwire` takes: numpy's of a host."""
     return tensor.numpy() if tensor.device.type == "cpu" else tensor
+
+
+def stream_of(tensor: Any) -> Any:
+    """The stream that orders the work on it; None on a host."""
+    return torch.cuda.current_stream(tensor.device) if tensor.is_cuda else None
 
 
 def _own_sum(words: tuple[int, ...]) -> int:

@@ -59,7 +59,7 @@ class Run:
         self._tensors = Tensors([], {})
         try:
             self._tensors = tensors_of(source)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001, told to all ranks
             self._error = str(error)
 
     def run(self) -> SyncReport:

@@ -10,7 +10,15 @@ from thinwire.torch.weights.buckets import Bucket
 from thinwire.torch.weights.checksum import checksum, growth
 from thinwire.torch.weights.compare import advance
 from thinwire.torch.weights.positions import bytes_of_gaps, gaps_of, pack
-from thinwire.torch.weights.record import FRAME_TYPES, UNIT, Header, Kind, lent, values_bytes
+from thinwire.torch.weights.record import (
+    FRAME_TYPES,
+    UNIT,
+    Header,
+    Kind,
+    lent,
+    stream_of,
+    values_bytes,
+)
 
 KEEPS = ("host", "device", "nothing")
 # From this share of changed elements on differences are encoded, and sums taken anew.
@@ -72,10 +80,11 @@ class Sender:
         self, bucket: Bucket, number: int, version: int, kept: Kept, is_full: bool
     ) -> tuple[Header, Any]:
         """The whole bucket, or nothing if its checksum is the one before."""
+        out = torch.empty(bucket.elements, dtype=bucket.dtype, device=self.device)
+        elements = bucket.gather(out)
         if self.keep != "nothing":
-            kept.elements[number] = bucket.gather(self._room(bucket))
-        payload = self.whole(bucket, number, kept)
-        result = checksum(payload.view(bucket.dtype))
+            kept.elements[number] = self._kept(elements)
+        payload, result = elements.view(torch.uint8), checksum(elements)
         base = 0 if is_full else kept.sums[number]
         kept.sums[number] = result
         if not is_full and base == result:
@@ -83,14 +92,13 @@ class Sender:
         count, size = bucket.elements, payload.numel()
         return Header(number, version, Kind.WHOLE, size, count, base, result, result), payload
 
-    def _room(self, bucket: Bucket) -> Any:
-        on_device = self.keep == "device" or self.device.type == "cpu"
-        return torch.empty(
-            bucket.elements,
-            dtype=bucket.dtype,
-            device=self.device if on_device else "cpu",
-            pin_memory=not on_device,
-        )
+    def _kept(self, elements: Any) -> Any:
+        """The same memory, or a pinned copy on the host, complete after the next wait for the
+        stream."""
+        if self.keep == "device" or self.device.type == "cpu":
+            return elements
+        host = torch.empty(elements.shape, dtype=elements.dtype, pin_memory=True)
+        return host.copy_(elements, non_blocking=True)
 
     def _smallest(self, bucket: Bucket, positions: Any, new: Any, old: Any) -> tuple[Kind, Any]:
         """The kind that takes the fewest bytes, and its payload; None for the whole bucket's."""
@@ -117,7 +125,12 @@ class Sender:
         """The frame of what all elements are xored with."""
         dense = torch.zeros(bucket.elements, dtype=bucket.dtype, device=self.device)
         dense[positions] = difference
-        frame = compress(lent(dense), self.codec, dtype=FRAME_TYPES[bucket.width])  # type: ignore[arg-type]
+        frame = compress(
+            lent(dense),
+            self.codec,  # type: ignore[arg-type]
+            dtype=FRAME_TYPES[bucket.width],
+            stream=stream_of(dense),
+        )
         if isinstance(frame, bytes):
             return torch.frombuffer(bytearray(frame), dtype=torch.uint8)
         return torch.as_tensor(frame, device=self.device).clone()

@@ -110,24 +110,44 @@ def _bits(tensor: Any) -> Any:
 
 
 def _check_overlaps(entries: list[Entry]) -> None:
-    """A delta would be applied twice to memory that two tensors have in part."""
-    spans = []
-    for entry in entries:
-        bits = entry.bits
-        reach = sum((size - 1) * step for size, step in zip(bits.shape, bits.stride(), strict=True))
-        begin = bits.data_ptr()
-        end = begin + (reach + 1) * entry.width
-        spans.append((str(bits.device), begin, end, entry.name))
-    spans.sort()
-    last = ("", 0, 0, "")
-    for span in spans:
-        if span[0] == last[0] and span[1] < last[2]:
-            one, other = sorted((last[3], span[3]))
+    """A delta would be applied twice to memory that two elements have in part."""
+    last: list[Entry] = []
+    end: tuple[str, int] = ("", 0)
+    for entry in sorted(entries, key=lambda each: (str(each.bits.device), each.bits.data_ptr())):
+        begin = (str(entry.bits.device), entry.bits.data_ptr())
+        if not last or begin[0] != end[0] or begin[1] >= end[1]:
+            last, end = [], begin
+        last.append(entry)
+        end = max(end, (begin[0], begin[1] + _reach(entry.bits)))
+        if len(last) > 1 or _reach(entry.bits) < entry.bits.numel() * entry.width:
+            _check_bytes(last)
+
+
+def _reach(bits: Any) -> int:
+    """The bytes from the first element to the end of the last one."""
+    steps = zip(bits.shape, bits.stride(), strict=True)
+    reach = 1 + sum((size - 1) * step for size, step in steps)
+    return int(reach * bits.element_size())
+
+
+def _check_bytes(entries: list[Entry]) -> None:
+    """Raises if two elements share a byte. Views that lie between each other, as the parts of a
+    matrix's rows, share none."""
+    first = entries[0].bits.data_ptr()
+    most = max(entry.bits.data_ptr() - first + _reach(entry.bits) for entry in entries)
+    owner = torch.zeros(most, dtype=torch.int32)
+    for number, entry in enumerate(entries, 1):
+        shape = (*entry.bits.shape, entry.width)
+        strides = (*(step * entry.width for step in entry.bits.stride()), 1)
+        mine = owner.as_strided(shape, strides, entry.bits.data_ptr() - first)
+        other = int(mine.max())
+        if other or _reach(entry.bits) < entry.bits.numel() * entry.width:
+            one, two = sorted((entries[(other or number) - 1].name, entry.name))
             raise ValueError(
-                f"{one} and {other} share a part of their memory: give one of "
-                "them, or views of the same shape and strides"
+                f"{one} and {two} share a part of their memory: give one of them, or views of the "
+                "same shape and strides"
             )
-        last = max(last, span, key=lambda each: (each[0], each[2]))
+        mine.fill_(number)
 
 
 def check_same(told: list[tuple[str, dict[str, str]]], ranks: list[int], source: int) -> None:
