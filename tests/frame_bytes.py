@@ -7,6 +7,7 @@ import numpy as np
 from thinwire import codecs, dtypes
 
 FILE_MARK = b"tw framefile\0\x1a\r\n"
+VERSION_AT, FILL_FLAG = 16, 4
 CODEC_AT, CODEC_VERSION_AT, DTYPE_AT, RANK_AT, FLAGS_AT = 17, 18, 19, 20, 21
 EXTENT_AT, PARAMETER_AT, BODY_AT, CHECKSUM_AT, FIXED_BYTES = 24, 32, 40, 48, 56
 RAW_CHUNK = 0x80000000
@@ -31,7 +32,8 @@ def checksum(data: bytes) -> int:
 
 
 def header_bytes(frame: np.ndarray) -> int:
-    return FIXED_BYTES + 8 * (max(1, min(4, int(frame[RANK_AT]))) - 1)
+    has_fill = frame[VERSION_AT] >= 2 and frame[FLAGS_AT] & FILL_FLAG
+    return FIXED_BYTES + 8 * (max(1, min(4, int(frame[RANK_AT]))) - 1) + (8 if has_fill else 0)
 
 
 def reseal(frame: np.ndarray) -> None:
@@ -50,17 +52,24 @@ def get(frame: np.ndarray, at: int, width: int) -> int:
 
 
 def build(
-    codec: str, dtype: str, shape: tuple[int, ...], parameter: int, payloads: list[bytes]
+    codec: str,
+    dtype: str,
+    shape: tuple[int, ...],
+    parameter: int,
+    payloads: list[bytes],
+    fill: int | None = None,
 ) -> np.ndarray:
-    """A frame with checksums around these chunk payloads."""
+    """A frame with checksums around these chunk payloads; `fill` has the bits of missing values."""
     row = next(row for row in codecs() if row.name == codec)
     table = b"".join(
         struct.pack("<II", len(payload), checksum(payload) & 0xFFFFFFFF) for payload in payloads
     )
     body = table + b"".join(payloads)
-    kinds = (0, row.id, row.version, dtypes.CODES[dtype], len(shape), 1, 0)
+    version, flags = (0, 1) if fill is None else (2, 1 | FILL_FLAG)
+    kinds = (version, row.id, row.version, dtypes.CODES[dtype], len(shape), flags, 0)
     head = FILE_MARK + struct.pack("<6BH3Q", *kinds, shape[0], parameter, len(body))
-    rest = struct.pack(f"<{len(shape) - 1}Q", *shape[1:])
+    words = shape[1:] if fill is None else (*shape[1:], fill)
+    rest = struct.pack(f"<{len(words)}Q", *words)
     sealed = head + struct.pack("<Q", checksum(head + rest)) + rest
     return np.frombuffer(sealed + body, np.uint8)
 

@@ -132,6 +132,12 @@ const char* tw_codec_missing(uint32_t index);
  * exact result; codecs with an absolute error bound take them. A spec with no other bound
  * compresses reductions only.
  *
+ * "fill=V", a number, "fill=nan" and "fill=auto" say which values of an array are missing; lossy
+ * codecs that code host memory take them. A frame keeps those to the bit and bounds the others:
+ * those whose bits are V's in the array's type, or those of its first NaN, or of what the array
+ * tells: NaN, or the most frequent of at most four values that stand far above the others.
+ * Reductions are native then, and arrays in GPU memory raw.
+ *
  * TW_INVALID_ARGUMENT for a lossy codec while a setting is wrong, see tw_settings_judge(). From
  * then on this process also decodes that codec's frames, see tw_decode_allow(). */
 typedef struct tw_codec tw_codec;
@@ -375,8 +381,12 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
  * THINWIRE_FILL_VALUES=code is set). The first time a process says so. With TW_MESSAGE_DECLINE all
  * these fail instead, with TW_DECLINED, and with TW_HOLDS_INTEGERS for integers.
  *
- * Allocates no host memory, and GPU memory only if the pools have none to lend. TW_UNSUPPORTED
- * while the stream is being captured into a graph. */
+ * With "fill=" in the spec of a lossy codec the values that it names come back to the bit, and the
+ * codec's bound is that of the others: in host memory alone, while arrays in GPU memory go raw or
+ * fail with TW_DECLINED.
+ *
+ * Allocates no host memory but a chunk's with "fill=", and this and GPU memory only if the pools
+ * have none to lend. TW_UNSUPPORTED while the stream is being captured into a graph. */
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
                             void* destination, uint64_t capacity, const tw_message_options* options,
                             uint64_t* written);
@@ -445,7 +455,8 @@ tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
  * each use leaves it ready for the same codec's next. One stream may use it at a time. After a use
  * by an nvcomp codec it must be filled with zeros before another codec uses it.
  *
- * "auto" chooses an enqueued codec by dtype and shape only, because it cannot wait for a sample. */
+ * "auto" chooses an enqueued codec by dtype and shape only, because it cannot wait for a sample. A
+ * spec with "fill=" is TW_UNSUPPORTED here. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
 /* Enqueues an encode on options->stream, which must not be NULL. Source, destination, workspace and
@@ -494,7 +505,8 @@ typedef enum tw_reason {
   TW_RAW_REDUCTIONS_ALONE = 12,  /* the spec has a bound for reductions only, and this is none */
   TW_RAW_REDUCTION_OF_AUTO = 13, /* "auto" does not compress reductions: their bits would change */
   TW_RAW_BOUND_TOO_SMALL = 14,   /* the result's bound is too small for these values and ranks */
-  TW_RAW_OPERATION = 15, /* no schedule compresses it, or none keeps the bound of its result */
+  TW_RAW_OPERATION = 15, /* no schedule compresses it, or none keeps the bound of its result; so are
+                            reductions under "fill=": a sum of fill values is none */
   TW_RAW_DECLINED_LATELY = 16, /* not tried: the last messages to this peer were declined */
   TW_RAW_INTEGERS = 17,        /* the codec is lossy and some fp64 values look like integers */
   TW_RAW_COST_UNKNOWN = 18,    /* the ranks have not agreed yet on the codec's cost */

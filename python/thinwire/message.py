@@ -11,6 +11,7 @@ from thinwire.codec import Codec
 from thinwire.gpu import Frame, GpuArray, GpuMemory, copy_bytes
 from thinwire.headers import MessageInfo, axes_of, inspect_at, note_of
 from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct
+from thinwire.masked import filled_for
 
 MAX_RANK = 4
 
@@ -32,9 +33,12 @@ def compress(
     `dtype` names the element type where the array cannot ("bf16" in 16-bit words, "e4m3" and
     "e5m2" in bytes). `shape` is the shape to code it in: given here, else by the spec ("shape="),
     else the array's own, in which it comes back whatever shape that is. Where the codec takes fewer
-    axes, it sees the slowest ones as one; where it cannot cut that shape, it sees one line. Masked
-    arrays are a TypeError. Data that the codec declines, or that would not shrink, becomes a raw
-    frame.
+    axes, it sees the slowest ones as one; where it cannot cut that shape, it sees one line. Data
+    that the codec declines, or that would not shrink, becomes a raw frame.
+
+    What a numpy masked array misses has its fill value in the frame, and comes back as that. A
+    lossy codec is told it as by `fill=`, so that it bounds the others; a spec's own `fill=`, a
+    number or nan, is taken in its place.
 
     `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
     default the array's own, else the legacy default stream. Blocks until the frame is complete.
@@ -42,6 +46,8 @@ def compress(
     """
     codec = Codec(codec) if isinstance(codec, str) else codec
     number = stream_number(stream)
+    if isinstance(array, np.ma.MaskedArray):
+        array, codec = filled_for(array, codec)
     view = view_of(array, number)
     coded, own = _shape_to_code(view, codec, dtype or view.dtype, shape)
     options = _options(number, view)

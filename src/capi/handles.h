@@ -133,7 +133,9 @@ struct tw_codec {
   // goes by dtype and shape.
   thinwire::message::Coder coder_of(const thinwire::codec::Chunk& array) const {
     const bool names_one = spec.kind == thinwire::codec::Spec::Kind::kCodec;
-    if (names_one && !spec.reductions_alone) return {spec.codec, spec.parameter};
+    if (names_one && !spec.reductions_alone) {
+      return {.codec = spec.codec, .parameter = spec.parameter, .fill = spec.fill};
+    }
     if (is_auto()) return thinwire::message::automatic_in_stream(array);
     return {&thinwire::codec::raw_codec(), 0};
   }

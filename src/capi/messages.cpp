@@ -3,6 +3,7 @@
 #include "capi/boundary.h"
 #include "capi/convert.h"
 #include "capi/stats.h"
+#include "message/find_fill.h"
 #include "message/pieces.h"
 
 using namespace thinwire;
@@ -32,6 +33,9 @@ void fill(const message::Info& from, tw_message_info* to) {
   std::string spec = from.codec->name;
   const std::string options = from.codec->describe(from.header.parameter);
   if (!options.empty()) spec += ":" + options;
+  if (from.header.has_fill) {
+    spec += (options.empty() ? ":" : ",") + message::fill_text(from.header.dtype, from.header.fill);
+  }
   spec.copy(info.spec, sizeof info.spec - 1);
   spec.copy(info.whole_spec, sizeof info.whole_spec - 1);
   give(info, to);

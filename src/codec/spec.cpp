@@ -163,6 +163,7 @@ std::string Spec::text() const {
   };
   if (kind == Kind::kCodec && !reductions_alone) add(codec->describe(parameter));
   add(result_bound.text());
+  add(fill.text());
   if (reductions != Reductions::kUnsaid) {
     add(std::string(kReductionsKey) + (reductions == Reductions::kCoded ? "=coded" : "=native"));
   }
@@ -225,10 +226,16 @@ Result<Spec> parse_spec(std::string_view text) {
     options.erase(option);
   }
   if (is_auto) return parse_policy(spec, options);
+  auto fill = take_fill(options, *codec);
+  if (!fill.ok()) return fill.status();
+  spec.fill = *fill;
   auto bound = take_result_bound(options);
   if (!bound.ok()) return bound.status();
   if (bound->exists() && codec->with_bound == nullptr) {
     return invalid("codec spec: " + bound->text() + ": " + codec->name + " has no absolute bound");
+  }
+  if (bound->exists() && spec.fill.exists()) {
+    return invalid("codec spec: " + bound->text() + " bounds sums, which fill= leaves native");
   }
   spec.result_bound = *bound;
   spec.reductions_alone = bound->exists() && options.empty();

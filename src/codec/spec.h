@@ -8,6 +8,7 @@
 #include "base/dtype.h"
 #include "base/status.h"
 #include "codec/codec.h"
+#include "codec/fill.h"
 
 namespace thinwire::codec {
 
@@ -55,6 +56,9 @@ struct Spec {
   // There is no other bound: nothing but a reduction can be coded, and `parameter` is not read.
   bool reductions_alone = false;
 
+  // Missing values, of lossy codecs alone. Reductions are native then: a sum of fill values is none.
+  Fill fill = {};
+
   // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0
   // where there is none.
   Shape shape{.rank = 0};
@@ -65,7 +69,7 @@ struct Spec {
   friend bool operator==(const Spec&, const Spec&) = default;
 
   // The spec in its normal form, as in "zfp:rate=16" or "zfp:rate=8,shape=24x24x?": the codec's own
-  // options, the bound of results, the shape.
+  // options, the bound of results, the fill value, the shape.
   std::string text() const;
 
   // The shape in which `count` elements are coded: `shape` if it fits them, else a line.

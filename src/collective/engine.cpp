@@ -27,6 +27,10 @@ plan::Reason why_declined(StatusCode code) {
                                             : plan::Reason::kDeclined;
 }
 
+message::Coder coder_of(const codec::Spec& spec) {
+  return {.codec = spec.codec, .parameter = spec.parameter, .fill = spec.fill};
+}
+
 Status lost() { return {StatusCode::kDamaged, "another rank could not send its data"}; }
 
 }  // namespace
@@ -37,7 +41,7 @@ Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
   const bool is_off = spec.kind == codec::Spec::Kind::kOff;
   auto most = spec.kind == codec::Spec::Kind::kAuto ? message::automatic_bound(array(shape))
               : is_off ? message::bound(message::raw_coder(), array(shape))
-                       : message::bound({spec.codec, spec.parameter}, array(shape));
+                       : message::bound(coder_of(spec), array(shape));
   if (most.ok() && settings_->reference != nullptr) *most += frame::kDeltaBytes;
   return most;
 }
@@ -51,8 +55,7 @@ Result<std::uint64_t> Engine::code(const std::byte* values, const Shape& shape,
   if (settings_->spec.kind == codec::Spec::Kind::kAuto) {
     return message::encode_automatically(array(shape), values, slot, settings_->terms, options);
   }
-  return message::encode({settings_->spec.codec, settings_->spec.parameter}, array(shape), values,
-                         slot, options);
+  return message::encode(coder_of(settings_->spec), array(shape), values, slot, options);
 }
 
 // kDeclined if ordinary coding is foreseen to leave no more.

@@ -82,7 +82,7 @@ message::Coder coder_of(const Call& call, const codec::Chunk& sample, int size) 
     const double each = spec.result_bound.value / (is_absolute ? size : 1);
     return {spec.codec, spec.codec->with_bound(spec.parameter, each)};
   }
-  return {spec.codec, spec.parameter};
+  return {.codec = spec.codec, .parameter = spec.parameter, .fill = spec.fill};
 }
 
 // Positive doubles are in the order of their bits.

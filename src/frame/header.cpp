@@ -22,26 +22,36 @@ constexpr std::size_t kChecksumAt = 48;
 
 constexpr std::uint8_t kFlagChunkChecksums = 1;
 constexpr std::uint8_t kFlagAsLine = 2;
+constexpr std::uint8_t kFlagFill = 4;
 
 constexpr std::uint64_t kMessageMarkHigh = 0x6567617373656D00u;  // "\0message"
 
 std::uint8_t flags_of(const Header& header) {
-  const int flags =
-      (header.chunk_checksums ? kFlagChunkChecksums : 0) | (header.as_line ? kFlagAsLine : 0);
+  const int flags = (header.chunk_checksums ? kFlagChunkChecksums : 0) |
+                    (header.as_line ? kFlagAsLine : 0) | (header.has_fill ? kFlagFill : 0);
   return static_cast<std::uint8_t>(flags);
 }
 
 std::uint8_t known_flags(std::uint8_t version) {
-  return version < kCodedShapesVersion ? kFlagChunkChecksums : kFlagChunkChecksums | kFlagAsLine;
+  if (version < kCodedShapesVersion) return kFlagChunkChecksums;
+  if (version < kFillsVersion) return kFlagChunkChecksums | kFlagAsLine;
+  return kFlagChunkChecksums | kFlagAsLine | kFlagFill;
 }
 
 Status damaged(std::string what) { return {StatusCode::kDamaged, "frame header: " + what}; }
 
 std::uint64_t header_checksum(const std::byte* header, std::size_t header_bytes) {
-  HeaderWords words{};
-  words.count = static_cast<std::uint32_t>(header_bytes / 8);
-  std::memcpy(words.word, header, header_bytes);
-  return frame::header_checksum(words);
+  std::array<std::byte, kMaxHeaderBytes> covered;
+  std::memcpy(covered.data(), header, kChecksumAt);
+  const std::size_t rest = header_bytes - kFixedHeaderBytes;
+  std::memcpy(covered.data() + kChecksumAt, header + kFixedHeaderBytes, rest);
+  return checksum(ByteView(covered).first(kChecksumAt + rest));
+}
+
+// The bits of a value of the type in their word.
+bool is_fill(std::uint64_t word, Dtype dtype) {
+  const int bits = 8 * static_cast<int>(dtype_size(dtype));
+  return bits == 64 || word >> bits == 0;
 }
 
 Status check_sizes(const Header& header, std::uint64_t available) {
@@ -83,6 +93,7 @@ void pack(const Header& header, const Mark& mark, std::byte* out) {
   for (int axis = 1; axis < header.shape.rank; ++axis) {
     store(out + kFixedHeaderBytes + 8 * (axis - 1), header.shape.extent[axis]);
   }
+  if (header.has_fill) store(out + header.header_bytes() - kFillBytes, header.fill);
   store(out + kChecksumAt, header_checksum(out, header.header_bytes()));
 }
 
@@ -117,12 +128,14 @@ Result<Header> unpack_start(ByteView bytes, std::uint64_t length, const Mark& ma
   Header header;
   header.version = version;
   header.shape.rank = rank;
+  // Before the checksum, which covers it: the flag says how long the header is.
+  const auto flags = load<std::uint8_t>(at + kFlagsAt);
+  header.has_fill = version >= kFillsVersion && (flags & kFlagFill) != 0;
   if (bytes.size() < header.header_bytes()) return damaged("cut short");
   if (load<std::uint64_t>(at + kChecksumAt) != header_checksum(at, header.header_bytes())) {
     return damaged("checksum mismatch");
   }
   const auto dtype = load<std::uint8_t>(at + kDtypeAt);
-  const auto flags = load<std::uint8_t>(at + kFlagsAt);
   if (dtype >= kDtypeCount) return damaged("unknown dtype " + std::to_string(dtype));
   if ((flags & ~known_flags(version)) != 0 || load<std::uint16_t>(at + kReservedAt) != 0) {
     return damaged("reserved bits are set");
@@ -135,6 +148,10 @@ Result<Header> unpack_start(ByteView bytes, std::uint64_t length, const Mark& ma
   header.shape.extent[0] = load<std::uint64_t>(at + kSlowestExtentAt);
   for (int axis = 1; axis < rank; ++axis) {
     header.shape.extent[axis] = load<std::uint64_t>(at + kFixedHeaderBytes + 8 * (axis - 1));
+  }
+  if (header.has_fill) {
+    header.fill = load<std::uint64_t>(at + header.header_bytes() - kFillBytes);
+    if (!is_fill(header.fill, header.dtype)) return damaged("the fill value is none of the type");
   }
   header.parameter = load<std::uint64_t>(at + kParameterAt);
   header.body_bytes = load<std::uint64_t>(at + kBodyBytesAt);

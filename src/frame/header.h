@@ -12,13 +12,18 @@
 namespace thinwire::frame {
 
 // The newest that this build reads and writes; it reads all before it.
-inline constexpr std::uint8_t kFormatVersion = 1;
+inline constexpr std::uint8_t kFormatVersion = 2;
 
 // The first in which an array may be coded in another shape than its own (spec/frame.md, "Chunks").
 inline constexpr std::uint8_t kCodedShapesVersion = 1;
 
+// The first in which chunks may say which of their values are missing (spec/frame.md, "Missing
+// values").
+inline constexpr std::uint8_t kFillsVersion = 2;
+
 inline constexpr std::size_t kFixedHeaderBytes = 56;
-inline constexpr std::size_t kMaxHeaderBytes = kFixedHeaderBytes + 8 * (kMaxRank - 1);
+inline constexpr std::size_t kFillBytes = 8;
+inline constexpr std::size_t kMaxHeaderBytes = kFixedHeaderBytes + 8 * (kMaxRank - 1) + kFillBytes;
 
 // The 16 bytes that say "a frame begins here".
 struct Mark {
@@ -42,8 +47,12 @@ struct Header {
   Shape shape;                   // of the decoded array
   std::uint64_t parameter = 0;   // the codec's own word, see its page
   std::uint64_t body_bytes = 0;  // chunk table and payloads, without header and padding
+  bool has_fill = false;         // chunks say which of their values are missing
+  std::uint64_t fill = 0;        // the bits of those
 
-  std::size_t header_bytes() const { return kFixedHeaderBytes + 8 * (shape.rank - 1); }
+  std::size_t header_bytes() const {
+    return kFixedHeaderBytes + 8 * (shape.rank - 1) + (has_fill ? kFillBytes : 0);
+  }
   std::uint64_t frame_bytes() const { return header_bytes() + body_bytes; }
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
   friend bool operator==(const Header&, const Header&) = default;
@@ -63,7 +72,8 @@ Result<Header> unpack(ByteView bytes, const Mark& mark);
 // The same of a frame of `length` bytes whose first ones, kMaxHeaderBytes or all, are `start`.
 Result<Header> unpack_start(ByteView start, std::uint64_t length, const Mark& mark);
 
-// The header's words, body size and checksum left 0, for whoever seals them later.
+// The header's words, body size and checksum left 0, for whoever seals them later; of a header
+// without a fill value.
 HeaderWords unsealed(const Header& header, const Mark& mark);
 
 }  // namespace thinwire::frame

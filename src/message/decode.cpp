@@ -9,6 +9,7 @@
 #include "codec/registry.h"
 #include "message/allowed.h"
 #include "message/gpu.h"
+#include "message/holed.h"
 #include "message/host.h"
 
 namespace thinwire::message {
@@ -102,8 +103,8 @@ Status damaged(std::uint64_t chunk, const char* what) {
 }
 
 std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk) {
-  return info.codec->fixed_size ? info.codec->bound(chunk, info.header.parameter)
-                                : chunk.raw_bytes();
+  return has_fixed_payloads(info) ? info.codec->bound(chunk, info.header.parameter)
+                                  : chunk.raw_bytes();
 }
 
 Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t index,
@@ -112,7 +113,7 @@ Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t i
     return damaged(index, "longer than a payload of such a chunk can be");
   }
   if (!row.raw()) return {};
-  if (info.codec->fixed_size || row.bytes() != chunk.raw_bytes()) {
+  if (has_fixed_payloads(info) || row.bytes() != chunk.raw_bytes()) {
     return {StatusCode::kDamaged, "a raw chunk of the wrong length"};
   }
   return {};
@@ -125,6 +126,7 @@ Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t
   if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != row.sum) {
     return damaged(index, "checksum mismatch");
   }
+  if (!row.raw() && info.header.has_fill) return decode_holed(info, chunk, encoded, values);
   if (!row.raw()) return info.codec->decode(encoded, chunk, info.header.parameter, values);
   std::memcpy(values, encoded.data(), encoded.size());
   return {};
@@ -140,7 +142,7 @@ Status check_claim(const Info& info) {
   if (layout.chunks > body / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
-  if (!info.codec->fixed_size) return {};
+  if (!has_fixed_payloads(info)) return {};
   std::uint64_t left = body - layout.table_bytes();
   bool fits = true;
   codec::for_each_chunk_shape(layout, [&](const Shape& shape, std::uint64_t count) {
@@ -166,6 +168,9 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
     return {StatusCode::kVersion,
             std::string(codec->name) + " format version " + std::to_string(header->codec_version) +
                 ", this build reads version " + std::to_string(codec->version)};
+  }
+  if (header->has_fill && (codec->lossless || codec->gpu_only || !is_added(header->dtype))) {
+    return {StatusCode::kDamaged, std::string(codec->name) + " codes no arrays with missing values"};
   }
   const bool is_folded = header->shape.rank > codec->max_rank;
   if (!codec->takes(header->dtype) || (is_folded && header->version < frame::kCodedShapesVersion)) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "base/checksum.h"
 #include "base/float_mode.h"
@@ -6,8 +7,11 @@
 #include "codec/integers.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
+#include "device/pool.h"
 #include "message/fill_values.h"
+#include "message/find_fill.h"
 #include "message/gpu.h"
+#include "message/holed.h"
 #include "message/host.h"
 
 namespace thinwire::message {
@@ -30,59 +34,17 @@ frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool ch
 
 namespace {
 
-Status check_array(const Coder& coder, const codec::Chunk& array) {
-  if (array.shape.rank < 1 || array.shape.rank > kMaxRank) {
-    return {StatusCode::kInvalidArgument, "an array's rank is 1 to 4"};
-  }
-  if (!array.shape.is_sound(dtype_size(array.dtype))) {
-    return {StatusCode::kInvalidArgument, "an extent is zero, or the extents overflow"};
-  }
-  // Bounds add headers and tables to this; a quarter of the range leaves them room.
-  if (array.raw_bytes() > UINT64_MAX / 4) {
-    return {StatusCode::kInvalidArgument, "the array is too large"};
-  }
-  if (!coder.codec->takes(array.dtype)) {
-    return {StatusCode::kUnsupported, std::string(coder.codec->name) + " does not take " +
-                                          dtype_name(array.dtype) + " arrays"};
-  }
-  const int rank = codec::coded_shape(*coder.codec, array.shape, coder.as_line).rank;
-  Status status = coder.codec->check(coder.parameter, array.dtype, rank);
-  if (!status.ok()) return {StatusCode::kUnsupported, status.message()};
-  return {};
-}
-
-// A chunk of any codec may be stored raw, except if a fixed size is the codec's promise.
-std::uint64_t chunk_bound(const Coder& coder, const codec::Chunk& chunk) {
-  const std::uint64_t coded = coder.codec->bound(chunk, coder.parameter);
-  return coder.codec->fixed_size ? coded : std::max(coded, chunk.raw_bytes());
-}
-
-// kMostChunkBytes and more: no frame can say such a chunk's size.
-struct FrameBound {
-  std::uint64_t frame = 0;
-  std::uint64_t chunk = 0;
-};
-
-FrameBound bounds_of(const Coder& coder, const codec::Chunk& array) {
-  const codec::Layout layout = coder.layout(array);
-  FrameBound bounds;
-  bounds.frame = make_header(coder, array, true).header_bytes() + layout.table_bytes();
-  codec::for_each_chunk_shape(layout, [&](const Shape& shape, std::uint64_t count) {
-    const std::uint64_t bytes = chunk_bound(coder, {array.dtype, shape});
-    bounds.frame += count * bytes;
-    bounds.chunk = std::max(bounds.chunk, bytes);
-  });
-  return bounds;
-}
-
 // Encodes one chunk at `out` and returns its row of the chunk table, checksum in the high half.
 Result<std::uint64_t> encode_chunk(const Coder& coder, const codec::Chunk& chunk,
-                                   const std::byte* source, std::byte* out, bool with_checksum) {
-  auto coded = coder.codec->encode(source, chunk, coder.parameter, out);
+                                   const std::byte* source, const Holes* holes, std::byte* out,
+                                   bool with_checksum) {
+  auto coded = holes == nullptr ? coder.codec->encode(source, chunk, coder.parameter, out)
+                                : encode_holed(coder, chunk, source, *holes, out);
   if (!coded.ok()) return coded.status();
   std::uint64_t bytes = *coded;
   std::uint32_t row = static_cast<std::uint32_t>(bytes);
-  if (!coder.codec->fixed_size && bytes >= chunk.raw_bytes()) {
+  const bool may_be_raw = !coder.codec->fixed_size || holes != nullptr;
+  if (may_be_raw && bytes >= chunk.raw_bytes()) {
     bytes = chunk.raw_bytes();
     std::memcpy(out, source, bytes);
     row = static_cast<std::uint32_t>(bytes) | codec::kRawChunk;
@@ -121,10 +83,15 @@ class IntegerWatch {
 };
 
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
-                                   const std::byte* source, MutableByteView destination,
-                                   const EncodeOptions& options) {
+                                   const std::byte* source, const Holes* holes,
+                                   MutableByteView destination, const EncodeOptions& options) {
   const codec::Layout layout = coder.layout(array);
   frame::Header header = make_header(coder, array, options.chunk_checksums);
+  if (holes != nullptr) {
+    header.version = frame::kFillsVersion;
+    header.has_fill = true;
+    header.fill = holes->fill;
+  }
   std::byte* const table = destination.data() + header.header_bytes();
   std::byte* out = table + layout.table_bytes();
   alignas(64) std::byte gathered[codec::kMostBoxBytes];
@@ -138,7 +105,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
     }
     const codec::Chunk chunk = layout.chunk(index);
     if (!watch.pass(values, chunk.shape.count())) return holds_integers(coder);
-    auto row = encode_chunk(coder, chunk, values, out, options.chunk_checksums);
+    auto row = encode_chunk(coder, chunk, values, holes, out, options.chunk_checksums);
     if (!row.ok()) return row.status();
     store(table + index * codec::kTableRowBytes, *row);
     out += *row & codec::kMostChunkBytes;
@@ -150,31 +117,6 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
 }
 
 }  // namespace
-
-Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
-  if (Status status = check_array(coder, array); !status.ok()) return status;
-  std::uint64_t most = 0;
-  for (const Coder& either : {coder, raw_coder()}) {
-    const FrameBound bounds = bounds_of(either, array);
-    if (bounds.chunk > codec::kMostChunkBytes) {
-      return {StatusCode::kUnsupported, "a plane of the array is too large for one chunk"};
-    }
-    most = std::max(most, bounds.frame);
-  }
-  return most;
-}
-
-Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array) {
-  if (auto most = bound(coder, array); !most.ok()) return most;
-  if (coder.codec->fixed_size) return bounds_of(coder, array).frame;
-  return {StatusCode::kUnsupported, std::string("how long a frame of ") + coder.codec->name +
-                                        " is depends on the data; codecs of fixed size do not"};
-}
-
-bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
-  return coder.codec == &codec::raw_codec() ||
-         (coder.codec->fixed_size && bounds_of(coder, array).frame >= array.raw_bytes());
-}
 
 Status check_usable(const codec::Codec& codec, bool on_device) {
   if (codec.available != nullptr) {
@@ -195,26 +137,33 @@ Status holds_integers(const Coder& coder) {
               "(THINWIRE_INTEGERS=code encodes them)"};
 }
 
-Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
-  if (capacity >= most) return {};
-  return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(most) +
-                                     " bytes, the destination has " + std::to_string(capacity)};
-}
-
 namespace {
+
+// Encodes with the coder, whatever the frame's size.
+Result<std::uint64_t> encode_coded(const Coder& coder, const codec::Chunk& array,
+                                   const std::byte* source, MutableByteView destination,
+                                   const EncodeOptions& options) {
+  const std::optional<std::uint64_t> fill = find_fill(coder.fill, array, source);
+  if (looks_for_fill_values(coder, array, options) && holds_fill_values(array, source, fill)) {
+    return declined_for_fill_values(coder);
+  }
+  Coder closed = coder;
+  if (coder.codec->open(coder.parameter)) {
+    closed.parameter = fill ? resolve_without(coder, array, source, *fill)
+                            : coder.codec->resolve(source, array, coder.parameter);
+  }
+  if (!fill) return encode_frame(closed, array, source, nullptr, destination, options);
+  const auto room = device::acquire_host(closed.layout(array).chunk(0).raw_bytes());
+  if (!room.ok()) return room.status();
+  const Holes holes{*fill, room->data()};
+  return encode_frame(closed, array, source, &holes, destination, options);
+}
 
 Result<std::uint64_t> encode_here(const Coder& coder, const codec::Chunk& array,
                                   const std::byte* source, MutableByteView destination,
                                   const EncodeOptions& options) {
   if (!is_hopeless(coder, array)) {
-    Coder resolved = coder;
-    if (coder.codec->open(coder.parameter)) {
-      resolved.parameter = coder.codec->resolve(source, array, coder.parameter);
-    }
-    const bool is_fit =
-        !looks_for_fill_values(coder, array, options) || !holds_fill_values(array, source);
-    auto written = is_fit ? encode_frame(resolved, array, source, destination, options)
-                          : Result<std::uint64_t>(declined_for_fill_values(coder));
+    auto written = encode_coded(coder, array, source, destination, options);
     if (written.ok() && *written < array.raw_bytes()) return written;
     if (!written.ok() && !is_declined(written.status().code())) return written;
     if (options.decline && !written.ok()) return written;
@@ -222,7 +171,7 @@ Result<std::uint64_t> encode_here(const Coder& coder, const codec::Chunk& array,
   if (options.decline) {
     return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
   }
-  return encode_frame(raw_coder(), array, source, destination, options);
+  return encode_frame(raw_coder(), array, source, nullptr, destination, options);
 }
 
 }  // namespace

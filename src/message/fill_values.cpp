@@ -7,8 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "base/settings.h"
-#include "base/vector_units.h"
+#include "message/apart.h"
 
 namespace thinwire::message {
 namespace {
@@ -18,83 +19,29 @@ namespace {
 constexpr std::uint64_t kLookBytes = 256;
 constexpr std::uint64_t kLooks = 32;
 
-constexpr int kGapExponent = 20;
-constexpr int kFarExponent = 48;
+// Of how many values so many must lie far off on both sides.
 constexpr std::uint64_t kFarShare = 16;
-constexpr int kMostFills = 4;
 
-template <typename Word, int kFractionBits, int kBias>
-struct FloatWords {
-  using Bits = Word;
-  static constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
-  static constexpr Bits of_exponent(int exponent) {
-    return static_cast<Bits>(static_cast<Bits>(exponent + kBias) << kFractionBits);
-  }
-  static constexpr Bits kInfinity = of_exponent(kBias + 1);
-  static constexpr Bits kNearInfinity = of_exponent(kBias - 1);
-  static constexpr Bits kGap = static_cast<Bits>(Bits{kGapExponent} << kFractionBits);
-};
-using F32 = FloatWords<std::uint32_t, 23, 127>;
-using F64 = FloatWords<std::uint64_t, 52, 1023>;
-using Bf16 = FloatWords<std::uint16_t, 7, 127>;
-
-struct Magnitudes {
-  std::uint64_t largest = 0, above = 0, below = 0;
-};
-
-template <typename F>
-inline Magnitudes magnitudes_of(const std::byte* values, std::uint64_t count) {
-  using Bits = typename F::Bits;
-  constexpr Bits kHigh = F::of_exponent(kFarExponent), kLow = F::of_exponent(-kFarExponent);
-  Bits largest = 0;
-  std::uint64_t above = 0, below = 0;
-  for (std::uint64_t at = 0; at < count; ++at) {
-    const auto bits = static_cast<Bits>(load<Bits>(values + at * sizeof(Bits)) & F::kMagnitude);
-    const Bits finite = bits < F::kInfinity ? bits : Bits{0};
-    largest = finite > largest ? finite : largest;
-    above += finite > kHigh ? 1 : 0;
-    below += finite < kLow && finite != 0 ? 1 : 0;
-  }
-  return {largest, above, below};
-}
-
-// Whether few values of few kinds stand far above all others. Most arrays end it after a few
-// values.
-template <typename F>
-bool few_stand_apart(const std::byte* values, std::uint64_t count, std::uint64_t largest) {
-  using Bits = typename F::Bits;
-  if (largest <= F::kGap) return false;
-  const Bits least = static_cast<Bits>(largest - F::kGap);
-  Bits kinds[kMostFills];
-  int found = 0;
-  bool has_others = false;
-  for (std::uint64_t at = 0; at < count; ++at) {
-    const Bits own = load<Bits>(values + at * sizeof(Bits));
-    const auto bits = static_cast<Bits>(own & F::kMagnitude);
-    if (bits >= F::kInfinity || bits == 0) continue;
-    if (bits < least) {
-      has_others = true;
-    } else if (std::find(kinds, kinds + found, own) == kinds + found) {
-      if (found == kMostFills) return false;
-      kinds[found++] = own;
-    }
-  }
-  return has_others;
-}
-
-template <typename F>
-inline bool judge_values(const Magnitudes& spread, const std::byte* values, std::uint64_t count) {
+template <Dtype kDtype>
+bool judge_values(const std::byte* values, std::uint64_t count) {
+  using F = FloatWordsOf<kDtype>;
+  const Magnitudes spread = magnitudes_of(kDtype, values, count);
   if (spread.largest >= F::kNearInfinity) return true;
   if (std::min(spread.above, spread.below) * kFarShare > count) return true;
-  return few_stand_apart<F>(values, count, spread.largest);
+  const auto apart = find_apart<F>(values, count, spread.largest);
+  return apart.is_few && apart.has_others;
 }
 
-THINWIRE_VECTOR_CLONES Magnitudes magnitudes_of_f32(const std::byte* values, std::uint64_t count) {
-  return magnitudes_of<F32>(values, count);
-}
-
-THINWIRE_VECTOR_CLONES Magnitudes magnitudes_of_f64(const std::byte* values, std::uint64_t count) {
-  return magnitudes_of<F64>(values, count);
+// Leaves the values out that are `fill`; returns how many are left.
+template <typename Word>
+std::uint64_t leave_out(Word fill, std::byte* values, std::uint64_t count) {
+  std::uint64_t left = 0;
+  for (std::uint64_t at = 0; at < count; ++at) {
+    const auto word = load<Word>(values + at * sizeof(Word));
+    store(values + left * sizeof(Word), word);
+    left += word == fill ? 0 : 1;
+  }
+  return left;
 }
 
 }  // namespace
@@ -111,9 +58,7 @@ bool looks_for_fill_values(const Coder& coder, const codec::Chunk& array,
                            const EncodeOptions& options) {
   const codec::Codec& codec = *coder.codec;
   if (codec.lossless || !options.declines_fill_values || codec.test_only()) return false;
-  if (array.dtype != Dtype::kF32 && array.dtype != Dtype::kF64 && array.dtype != Dtype::kBf16) {
-    return false;
-  }
+  if (!has_magnitudes(array.dtype)) return false;
   if (codec.gpu_only) return false;  // its bounds are absolute
   if (codec.each_by_itself) return false;
   return codec.open(coder.parameter) || codec.bound_of == nullptr ||
@@ -137,19 +82,28 @@ Sample fill_sample(const codec::Chunk& array) {
 }
 
 bool would_destroy_most(const std::byte* values, Dtype dtype, std::uint64_t count) {
-  if (dtype == Dtype::kF32)
-    return judge_values<F32>(magnitudes_of_f32(values, count), values, count);
-  if (dtype == Dtype::kF64)
-    return judge_values<F64>(magnitudes_of_f64(values, count), values, count);
-  return judge_values<Bf16>(magnitudes_of<Bf16>(values, count), values, count);
+  if (dtype == Dtype::kF32) return judge_values<Dtype::kF32>(values, count);
+  if (dtype == Dtype::kF64) return judge_values<Dtype::kF64>(values, count);
+  return judge_values<Dtype::kBf16>(values, count);
 }
 
-bool holds_fill_values(const codec::Chunk& array, const std::byte* source) {
+bool holds_fill_values(const codec::Chunk& array, const std::byte* source,
+                       const std::optional<std::uint64_t>& fill) {
   const Sample sample = fill_sample(array);
-  if (sample.is_whole()) return would_destroy_most(source, array.dtype, array.shape.count());
-  alignas(64) std::byte gathered[kLooks * kLookBytes];
-  device::gather_on_host(sample.places, source, gathered);
-  return would_destroy_most(gathered, array.dtype, sample.array.shape.count());
+  std::uint64_t count = sample.array.shape.count();
+  if (sample.is_whole() && !fill) return would_destroy_most(source, array.dtype, count);
+  alignas(64) std::byte gathered[(kLooks + 1) * kLookBytes];
+  if (sample.is_whole()) {
+    std::memcpy(gathered, source, array.raw_bytes());
+  } else {
+    device::gather_on_host(sample.places, source, gathered);
+  }
+  if (fill) {
+    count = with_float_dtype(array.dtype, [&](auto kDtype) {
+      return leave_out(static_cast<WordOf<kDtype>>(*fill), gathered, count);
+    });
+  }
+  return would_destroy_most(gathered, array.dtype, count);
 }
 
 Status declined_for_fill_values(const Coder& coder) {
@@ -160,9 +114,20 @@ Status declined_for_fill_values(const Coder& coder) {
         name +
             ": arrays go uncompressed that hold a few values far above all others, as fill values "
             "of 1e36, or values of the other byte order: the codec would destroy the rest. A bound "
-            "on each value, as szp:abs=, keeps them; THINWIRE_FILL_VALUES=code encodes them");
+            "on each value, as szp:abs=, keeps them; fill=auto codes around them; "
+            "THINWIRE_FILL_VALUES=code encodes them");
   }
   return {StatusCode::kDeclined, name + ": a few values lie far above all others"};
+}
+
+Status declined_on_device(const Coder& coder) {
+  const std::string name = coder.codec->name;
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true)) {
+    log(LogLevel::kWarning,
+        name + ": arrays in GPU memory go uncompressed under fill=, which is for host memory");
+  }
+  return {StatusCode::kDeclined, name + ": fill= codes arrays in host memory alone"};
 }
 
 }  // namespace thinwire::message

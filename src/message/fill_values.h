@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "message/message.h"
 #include "message/sample.h"
@@ -24,10 +25,14 @@ Sample fill_sample(const codec::Chunk& array);
 // NaN and infinity say nothing.
 bool would_destroy_most(const std::byte* values, Dtype dtype, std::uint64_t count);
 
-// The same of an array in host memory, by its sample.
-bool holds_fill_values(const codec::Chunk& array, const std::byte* source);
+// The same of an array in host memory, by its sample, without the values that are `fill`.
+bool holds_fill_values(const codec::Chunk& array, const std::byte* source,
+                       const std::optional<std::uint64_t>& fill);
 
 // kDeclined; says why, once a process.
 Status declined_for_fill_values(const Coder& coder);
+
+// kDeclined for an array in GPU memory under "fill="; says so, once a process.
+Status declined_on_device(const Coder& coder);
 
 }  // namespace thinwire::message

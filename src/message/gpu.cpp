@@ -67,7 +67,9 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, std::byte* frame,
                                    const EncodeOptions& options, WorkStream& work) {
-  if (!is_hopeless(coder, array)) {
+  const Status unfit = coder.fill.exists() ? declined_on_device(coder) : Status();
+  if (!unfit.ok() && options.decline) return unfit;
+  if (unfit.ok() && !is_hopeless(coder, array)) {
     auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, work);
     if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;
@@ -114,7 +116,7 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
 }
 
-// Decodes by way of the host, as the codec has no GPU side.
+// Decodes by way of the host, as the codec, or the coding of missing values, has no GPU side.
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
                            std::byte* destination, const codec::Accumulate& accumulate,
                            WorkStream& work) {
@@ -205,7 +207,7 @@ Status decode_to_device(const Info& info, const std::byte* source, Place source_
   auto work = prepared_work_stream(device, stream);
   if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
-  if (info.codec->device == nullptr) {
+  if (info.codec->device == nullptr || info.header.has_fill) {
     return decode_through_host(info, source, source_place, destination, accumulate, *work);
   }
   if (source_place.on_device() && source_place.device == device) {

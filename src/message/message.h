@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "codec/accumulate.h"
 #include "codec/codec.h"
+#include "codec/fill.h"
 #include "codec/layout.h"
 #include "device/place.h"
 #include "device/stream.h"
@@ -30,6 +31,7 @@ struct Coder {
   const codec::Codec* codec;
   std::uint64_t parameter;
   bool as_line = false;  // it takes arrays of any shape as one line; not of flat codecs
+  codec::Fill fill = {};  // which values are missing, of lossy codecs; in host memory alone
 
   codec::Layout layout(const codec::Chunk& array) const {
     return codec::make_layout(*codec, parameter, array, as_line);

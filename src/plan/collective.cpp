@@ -29,6 +29,8 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
     return Reason::kNoLink;
   }
   if (spec.reductions_alone && !reduces(facts.operation)) return Reason::kReductionsAlone;
+  // Sums of fill values are no fill values.
+  if (spec.fill.exists() && reduces(facts.operation)) return Reason::kOperation;
   // No bound of the factors bounds a product.
   if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;
   if (facts.bytes < settings.threshold || facts.bytes == 0) return Reason::kBelowThreshold;

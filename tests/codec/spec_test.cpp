@@ -1,4 +1,4 @@
-// Codec specs: those that name no codec, bounds of a result, shapes.
+// Codec specs: those that name no codec, missing values, bounds of a result, shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,6 +51,49 @@ TEST(SpecPolicy, RefusesWhatItDoesNotKnow) {
                            "lossless:reductions=some", "lossless:reductions=coded,reductions=coded",
                            "lossless,", "lossless:", "Lossless", "auto,shape=4"}) {
     EXPECT_FALSE(parse_spec(text).ok()) << text;
+  }
+}
+
+}  // namespace
+
+// "fill=" in codec specs.
+namespace {
+
+TEST(SpecFill, NormalFormHasItBeforeTheShape) {
+  const char* const cases[][2] = {
+      {"szp:fill=auto,rel=1e-3", "szp:rel=0.001,fill=auto"},
+      {"zfp:fill=nan,shape=3x?,rate=8", "zfp:rate=8,fill=nan,shape=3x?"},
+      {"szp:abs=1e-3,fill=9.9692099683868690e+36", "szp:abs=0.001,fill=9.969209968386869e36"},
+      {"szp:abs=1,fill=-9999", "szp:abs=1,fill=-9999"},
+      {"szp:abs=1,fill=-inf", "szp:abs=1,fill=-inf"},
+  };
+  for (const auto& [given, normal] : cases) {
+    const auto spec = parse_spec(given);
+    ASSERT_TRUE(spec.ok()) << given << ": " << spec.status().message();
+    EXPECT_EQ(spec->text(), normal);
+    EXPECT_EQ(*parse_spec(spec->text()), *spec);
+  }
+  EXPECT_FALSE(parse_spec("szp:abs=1")->fill.exists());
+  EXPECT_FALSE(*parse_spec("szp:abs=1") == *parse_spec("szp:abs=1,fill=auto"));
+}
+
+TEST(SpecFill, IsAnOptionOfLossyCodecsOfHostMemory) {
+  for (const Codec* codec : all_codecs()) {
+    const std::string example = codec->example;
+    const char* const between = example.find(':') == std::string::npos ? ":" : ",";
+    const auto spec = parse_spec(example + between + "fill=auto");
+    EXPECT_EQ(spec.ok(), !codec->lossless && !codec->gpu_only) << codec->name;
+    if (!spec.ok()) continue;
+    EXPECT_EQ(spec->parameter, parse_spec(example)->parameter);
+  }
+}
+
+TEST(SpecFill, OthersAreRefusedWithAReason) {
+  for (const char* text : {"szp:abs=1,fill=x", "szp:abs=1,fill=infinity", "szp:abs=1,fill=1e999",
+                           "szp:abs=1,fill=", "szp:abs=1,fill=1,fill=2", "szp:fill=auto",
+                           "szp:allreduce-abs=1,fill=auto", "szp:abs=1,allreduce-rel=1,fill=nan",
+                           "auto:fill=auto", "lossless:fill=auto", "off:fill=auto"}) {
+    EXPECT_EQ(parse_spec(text).status().code(), StatusCode::kInvalidArgument) << text;
   }
 }
 

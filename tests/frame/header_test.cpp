@@ -100,6 +100,43 @@ TEST(Header, OneLineIsOfVersion1) {
   EXPECT_EQ(unpack(bytes, file_mark()).status().code(), StatusCode::kDamaged);
 }
 
+TEST(Header, MissingValuesAreOfVersion2) {
+  for (int rank = 1; rank <= kMaxRank; ++rank) {
+    Header header = sample(rank);
+    header.version = kFillsVersion;
+    header.has_fill = true;
+    header.fill = 0x7BF0000000000001u;
+    header.dtype = Dtype::kF64;
+    auto bytes = packed(header);
+    EXPECT_EQ(header.header_bytes(), kFixedHeaderBytes + 8 * static_cast<std::size_t>(rank));
+    const auto read = unpack(bytes, file_mark());
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(*read, header);
+    for (std::size_t at = 16; at < header.header_bytes(); ++at) {
+      auto changed = bytes;
+      changed[at] ^= std::byte{1};
+      EXPECT_FALSE(unpack(changed, file_mark()).ok()) << at;
+      EXPECT_FALSE(unpack(ByteView(bytes).first(at), file_mark()).ok()) << at;
+    }
+    bytes[16] = std::byte{kCodedShapesVersion};
+    reseal(bytes, header.header_bytes() - kFillBytes);
+    EXPECT_EQ(unpack(bytes, file_mark()).status().code(), StatusCode::kDamaged);
+  }
+}
+
+TEST(Header, TheBitsOfMissingValuesAreThoseOfTheType) {
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF16, Dtype::kBf16}) {
+    Header header = sample(2);
+    header.version = kFillsVersion;
+    header.has_fill = true;
+    header.dtype = dtype;
+    header.fill = std::uint64_t{1} << (8 * dtype_size(dtype) - 1);
+    EXPECT_TRUE(unpack(packed(header), file_mark()).ok());
+    header.fill <<= 1;
+    EXPECT_EQ(unpack(packed(header), file_mark()).status().code(), StatusCode::kDamaged);
+  }
+}
+
 TEST(Header, WhatVersion0SaysStaysOfVersion0) { EXPECT_EQ(packed(sample(4))[16], std::byte{0}); }
 
 TEST(Header, SealedNonsenseIsRefused) {

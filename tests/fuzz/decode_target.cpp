@@ -13,12 +13,20 @@ enum Flag : std::uint8_t {
   // it is too short; of others the input says. This flag is for the other way.
   kOtherLengths = 2,
   kRawChunks = 4,  // the chunks say that they are stored raw
+  // Under a codec that takes "fill=": payloads begin with a mask, and the input says their lengths.
+  kHoled = 8,
 };
+
+bool is_holed(const Recipe& recipe) {
+  const codec::Codec& codec = *recipe.coder.codec;
+  return !codec.lossless && !codec.gpu_only && (recipe.flags & kHoled) != 0;
+}
 
 // The payload of each chunk, out of what the input has left.
 std::vector<Bytes> cut_payloads(const Recipe& recipe, const codec::Layout& layout, Reader reader) {
   const codec::Codec& codec = *recipe.coder.codec;
-  const bool fitting = codec.fixed_size != ((recipe.flags & kOtherLengths) != 0);
+  const bool fitting =
+      !is_holed(recipe) && codec.fixed_size != ((recipe.flags & kOtherLengths) != 0);
   std::vector<Bytes> payloads;
   std::size_t at = 0;
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
@@ -63,6 +71,11 @@ Bytes seal_frame(const Recipe& recipe, const std::vector<Bytes>& payloads) {
   header.shape = recipe.array.shape;
   header.parameter = recipe.coder.parameter;
   header.body_bytes = table.size() + body.size();
+  if (is_holed(recipe)) {
+    header.version = frame::kFillsVersion;
+    header.has_fill = true;
+    header.fill = 0x3F80;
+  }
   Bytes sealed(header.header_bytes());
   frame::pack(header, frame::file_mark(), sealed.data());
   sealed.insert(sealed.end(), table.begin(), table.end());
@@ -126,6 +139,33 @@ Bytes encoded_rest(const Recipe& recipe, ByteView values) {
   return rest;
 }
 
+// The same of an array that misses values; empty if a chunk is raw, too.
+Bytes holed_rest(const Recipe& recipe, Bytes values) {
+  make_holes(recipe.array, values);
+  message::Coder coder = recipe.coder;
+  coder.fill.kind = codec::Fill::Kind::kNan;
+  Bytes frame(*message::bound(coder, recipe.array));
+  if (!message::encode(coder, recipe.array, values.data(), frame, {}).ok()) return {};
+  const auto header = frame::unpack(frame, frame::file_mark());
+  if (!header.ok() || !header->has_fill) return {};
+  const std::uint64_t chunks =
+      codec::make_layout(*coder.codec, coder.parameter, recipe.array).chunks;
+  const std::byte* const table = frame.data() + header->header_bytes();
+  const std::byte* payload = table + chunks * codec::kTableRowBytes;
+  Bytes rest;
+  for (std::uint64_t index = 0; index < chunks; ++index) {
+    const auto row = load<std::uint32_t>(table + index * codec::kTableRowBytes);
+    if ((row & codec::kRawChunk) != 0) return {};
+    if (index + 1 < chunks) {
+      rest.resize(rest.size() + 2);
+      store(rest.data() + rest.size() - 2, static_cast<std::uint16_t>(row));
+    }
+    rest.insert(rest.end(), payload, payload + row);
+    payload += row;
+  }
+  return rest;
+}
+
 constexpr std::size_t kLongestSeed = 1200;
 
 }  // namespace
@@ -150,8 +190,9 @@ std::vector<Bytes> decode_seeds(const Target& target) {
   std::vector<Bytes> seeds;
   Random random(1);
   for_each_sample(*target.codec, [&](const codec::Chunk& array, std::uint64_t parameter) {
-    const std::uint8_t flags =
+    std::uint8_t flags =
         random.below(8) != 0 ? 0 : static_cast<std::uint8_t>(seeds.size() % 8);
+    if (seeds.size() % 3 == 1) flags |= kHoled;
     Recipe recipe{{target.codec, parameter}, array, flags, 0};
     Bytes source(24);
     // Exponents near that of 1, so that fp32 and fp64 are finite.
@@ -160,9 +201,9 @@ std::vector<Bytes> decode_seeds(const Target& target) {
     Bytes values(array.raw_bytes());
     fill_array(array, static_cast<int>(seeds.size() % kDataKinds), source, values.data());
     Bytes seed = write_recipe(*target.codec, array, parameter, flags);
-    Bytes rest = encoded_rest(recipe, values);
+    Bytes rest = is_holed(recipe) ? holed_rest(recipe, values) : encoded_rest(recipe, values);
     // The target repeats what is too short for a fixed size.
-    if (target.codec->fixed_size) rest.resize(std::min(rest.size(), kLongestSeed / 8));
+    if (target.codec->fixed_size && !is_holed(recipe)) rest.resize(std::min(rest.size(), kLongestSeed / 8));
     if (rest.size() > kLongestSeed) return;
     seed.insert(seed.end(), rest.begin(), rest.end());
     seeds.push_back(std::move(seed));

@@ -27,14 +27,17 @@ bool is_sound(const Bytes& bytes) {
   const auto field = [&](std::size_t at) { return load<std::uint64_t>(bytes.data() + at); };
   const auto byte = [&](std::size_t at) { return load<std::uint8_t>(bytes.data() + at); };
   const std::size_t rank = byte(20);
-  const std::size_t header_bytes = 56 + 8 * (rank - 1);
   const std::uint8_t version = byte(16);
   const std::uint8_t flags = byte(21);
-  if (version > 1 || byte(19) > 6 || byte(22) != 0 || byte(23) != 0) return false;
-  if (flags > (version == 0 ? 1 : 3))
-    return false;  // version 1 has "as one line" besides checksums
+  const bool has_fill = version == 2 && (flags & 4) != 0;
+  const std::size_t header_bytes = 56 + 8 * (rank - 1) + (has_fill ? 8 : 0);
+  if (header_bytes > bytes.size() || version > 2 || byte(19) > 6 || byte(22) != 0 || byte(23) != 0) return false;
+  // Version 1 has "as one line" besides checksums, version 2 missing values too.
+  if (flags > (2 << version) - 1) return false;
   if (field(40) > bytes.size() - header_bytes) return false;
   constexpr std::uint64_t kElementBytes[] = {1, 4, 8, 2, 2, 1, 1};
+  const int value_bits = static_cast<int>(8 * kElementBytes[byte(19)]);
+  if (has_fill && value_bits < 64 && field(header_bytes - 8) >> value_bits != 0) return false;
   std::uint64_t left = UINT64_MAX / kElementBytes[byte(19)];  // elements that 64 bits can count
   bool zero = false;
   for (std::size_t axis = 0; axis < rank; ++axis) {

@@ -46,6 +46,9 @@ void fill_array(const codec::Chunk& array, int kind, ByteView source, std::byte*
 template <typename Body>
 void for_each_sample(const codec::Codec& codec, const Body& body);
 
+// Stores NaN in runs and by itself, as the missing values of an array of floats.
+void make_holes(const codec::Chunk& array, MutableByteView values);
+
 // The extents that for_each_sample() goes through at a rank.
 std::vector<Shape> sample_shapes(int rank);
 

@@ -10,6 +10,18 @@ namespace {
 
 enum Flag : std::uint8_t { kNoChecksums = 1, kDecline = 2 };
 constexpr int kKindShift = 2;  // two bits: one of kDataKinds
+// The high half of the flags of an array that may miss values, under a codec that takes "fill=".
+constexpr std::uint8_t kNanFlags = 0x10, kAutoFlags = 0x20;
+
+bool takes_fill(const codec::Codec& codec) { return !codec.lossless && !codec.gpu_only; }
+
+void read_fill(Recipe& recipe) {
+  using Kind = codec::Fill::Kind;
+  const int high = recipe.flags & 0xF0;
+  if (!takes_fill(*recipe.coder.codec)) return;
+  if (high == kNanFlags) recipe.coder.fill.kind = Kind::kNan;
+  if (high == kAutoFlags) recipe.coder.fill.kind = Kind::kAuto;
+}
 
 // The length of a frame of a fixed-size codec.
 std::uint64_t fixed_length(const Recipe& recipe, const frame::Header& header) {
@@ -53,6 +65,15 @@ Bytes encode_twice(const Recipe& recipe, ByteView values, std::uint64_t most) {
   return {written.begin(), written.end()};
 }
 
+// What is missing comes back to the bit.
+void check_missing(const Recipe& recipe, std::uint64_t fill, ByteView values, ByteView decoded) {
+  const std::uint64_t width = dtype_size(recipe.array.dtype);
+  for (std::uint64_t at = 0; at < values.size(); at += width) {
+    if (std::memcmp(values.data() + at, &fill, width) != 0) continue;
+    THINWIRE_FUZZ_CHECK(std::memcmp(decoded.data() + at, &fill, width) == 0);
+  }
+}
+
 void check_decoded(const Recipe& recipe, ByteView values, const Bytes& encoded) {
   const WatchedBuffer frame(encoded, recipe.shift);
   const WatchedBuffer out(values.size(), std::byte{0xA5}, recipe.shift);
@@ -68,7 +89,10 @@ void check_decoded(const Recipe& recipe, ByteView values, const Bytes& encoded) 
   const bool coded = info->codec == recipe.coder.codec;
   THINWIRE_FUZZ_CHECK(coded || info->codec == &codec::raw_codec());
   THINWIRE_FUZZ_CHECK(!coded || !holds_integers(recipe, values));
-  if (coded && info->codec->fixed_size) {
+  const bool has_fill = info->header.has_fill;
+  THINWIRE_FUZZ_CHECK(!has_fill || (coded && recipe.coder.fill.exists()));
+  if (has_fill) check_missing(recipe, info->header.fill, values, out.view());
+  if (coded && info->codec->fixed_size && !has_fill) {
     THINWIRE_FUZZ_CHECK(encoded.size() == fixed_length(recipe, info->header));
   }
   if (values.empty()) return;
@@ -81,7 +105,8 @@ void check_decoded(const Recipe& recipe, ByteView values, const Bytes& encoded) 
 
 void run_round_trip(const Target& target, ByteView input) {
   Reader reader(input);
-  const Recipe recipe = read_recipe(*target.codec, reader);
+  Recipe recipe = read_recipe(*target.codec, reader);
+  read_fill(recipe);
   const WatchedBuffer values(recipe.array.raw_bytes(), std::byte{0}, recipe.shift);
   fill_array(recipe.array, recipe.flags >> kKindShift & (kDataKinds - 1), reader.rest(),
              values.data());
@@ -99,7 +124,10 @@ std::vector<Bytes> round_trip_seeds(const Target& target) {
   std::vector<Bytes> seeds;
   Random random(2);
   for_each_sample(*target.codec, [&](const codec::Chunk& array, std::uint64_t parameter) {
-    const auto flags = static_cast<std::uint8_t>(seeds.size() % 16);
+    std::uint8_t flags = static_cast<std::uint8_t>(seeds.size() % 16);
+    if (takes_fill(*target.codec) && seeds.size() % 7 < 2) {
+      flags |= seeds.size() % 7 == 0 ? kNanFlags : kAutoFlags;
+    }
     Bytes seed = write_recipe(*target.codec, array, parameter, flags);
     const std::size_t bytes = 4 + random.below(28);
     const std::uint8_t lowest = seeds.size() % 3 == 0 ? 0x30 : 0xF0;  // the latter: NaN among them

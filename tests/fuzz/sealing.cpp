@@ -1,4 +1,6 @@
 // Frames made, and made consistent again.
+#include <array>
+
 #include "base/checksum.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
@@ -9,18 +11,25 @@ namespace thinwire::fuzz {
 namespace {
 
 // Offsets of spec/frame.md.
+constexpr std::size_t kVersionAt = 16;
 constexpr std::size_t kRankAt = 20;
+constexpr std::size_t kFlagsAt = 21;
 constexpr std::size_t kChecksumAt = 48;
+constexpr std::uint8_t kFillFlag = 4;
 
 void reseal_header(MutableByteView frame) {
   const auto rank = load<std::uint8_t>(frame.data() + kRankAt);
   if (rank < 1 || rank > kMaxRank) return;
-  const std::size_t bytes = frame::kFixedHeaderBytes + 8 * (rank - 1u);
+  const bool has_fill = load<std::uint8_t>(frame.data() + kVersionAt) >= frame::kFillsVersion &&
+                        (load<std::uint8_t>(frame.data() + kFlagsAt) & kFillFlag) != 0;
+  const std::size_t bytes =
+      frame::kFixedHeaderBytes + 8 * (rank - 1u) + (has_fill ? frame::kFillBytes : 0);
   if (frame.size() < bytes) return;
-  frame::HeaderWords words{};
-  words.count = static_cast<std::uint32_t>(bytes / 8);
-  std::memcpy(words.word, frame.data(), bytes);
-  store(frame.data() + kChecksumAt, frame::header_checksum(words));
+  std::array<std::byte, frame::kMaxHeaderBytes> covered;
+  std::copy_n(frame.begin(), kChecksumAt, covered.begin());
+  std::copy_n(frame.begin() + frame::kFixedHeaderBytes, bytes - frame::kFixedHeaderBytes,
+              covered.begin() + kChecksumAt);
+  store(frame.data() + kChecksumAt, checksum(ByteView(covered).first(bytes - 8)));
 }
 
 void reseal_chunks(MutableByteView frame, const frame::Header& header) {
@@ -64,7 +73,11 @@ std::vector<Bytes> sample_frames(const frame::Mark& mark) {
       const std::byte one{0x3f};
       Bytes values(array.raw_bytes());
       fill_array(array, static_cast<int>(frames.size() % kDataKinds), {&one, 1}, values.data());
-      const message::Coder coder{codec, parameter};
+      message::Coder coder{codec, parameter};
+      if (!codec->lossless && frames.size() % 3 == 0) {
+        coder.fill.kind = codec::Fill::Kind::kNan;
+        make_holes(array, values);
+      }
       const auto most = message::bound(coder, array);
       if (!most.ok()) return;
       Bytes frame(*most);

@@ -100,6 +100,16 @@ TEST(CollectivePlan, AProductHasNoBoundOfItsResult) {
   EXPECT_EQ(reason_of("szp:allreduce-abs=1", about), Reason::kCompress);
 }
 
+TEST(CollectivePlan, SumsOfFillValuesAreNative) {
+  for (const Operation operation : {kAllreduce, kReduce, kReduceScatter}) {
+    EXPECT_EQ(reason_of("szp:abs=1,fill=auto", facts(operation)), Reason::kOperation);
+    EXPECT_EQ(reason_of("szp:abs=1", facts(operation)), Reason::kCompress);
+  }
+  for (const Operation operation : {kBcast, kAllgather, kAlltoall}) {
+    EXPECT_EQ(reason_of("szp:abs=1,fill=auto", facts(operation)), Reason::kCompress);
+  }
+}
+
 TEST(CollectivePlan, ChoosesByTheSizeOfTheArray) {
   const auto chosen = [](const char* text, Operation operation, std::uint64_t bytes) {
     CollectiveFacts about = facts(operation, bytes);

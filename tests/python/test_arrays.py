@@ -115,7 +115,6 @@ def test_a_given_shape_is_the_frames() -> None:
         (Claims(strides=(4, 16)), ValueError, "not contiguous"),
         (Claims(mask=Claims()), TypeError, "masked"),
         (np.array([object()]), TypeError, "no bytes"),
-        (np.ma.masked_greater(np.ones(9, "f4"), 2), TypeError, "mask"),
     ],
 )
 def test_arrays_that_cannot_be_read_are_refused(array: Any, error: type, said: str) -> None:

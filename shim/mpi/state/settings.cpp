@@ -39,7 +39,9 @@ void add_codec(Settings& settings, tw_codec* codec) {
   use.plan = settings.plan;
   const auto row = shim::row_of(codec);
   use.is_lossy = row && row->lossless == 0;
-  use.fixed_size = row && row->fixed_size != 0;
+  // Missing values are left out of frames of any codec.
+  const bool leaves_out = std::strstr(tw_codec_spec(codec), "fill=") != nullptr;
+  use.fixed_size = row && row->fixed_size != 0 && !leaves_out;
   use.samples_tell = samples_tell(codec);
   use.number = static_cast<unsigned>(settings.codecs.size());
   settings.codecs.push_back(std::move(use));

@@ -41,6 +41,13 @@ double stated_link() {
   return text != nullptr && tw_link_rate_parse(text, &rate) == TW_OK ? rate : 0;
 }
 
+// Why a codec is not taken, "" if it is: slots lie in GPU memory.
+std::string objection_to(const tw_codec* codec) {
+  const std::string spec = tw_codec_spec(codec);
+  if (spec.find("fill=") == std::string::npos) return "";
+  return spec + ": fill= is for messages in host memory, as MPI's";
+}
+
 CodecUse use_of(tw_codec* codec) {
   CodecUse made;
   made.codec = codec;
@@ -69,7 +76,14 @@ bool names_siblings(const tw_policy* policy) {
 // Numbers of codecs follow from the rules alone, so that ranks of one policy number them alike.
 void read_policy(Settings& read) {
   read.policy = tw_policy_of_environment();
-  for (tw_codec* const each : shim::codecs_of(read.policy, read.codec_of_rule)) {
+  for (tw_codec* each : shim::codecs_of(read.policy, read.codec_of_rule)) {
+    if (const std::string why = objection_to(each); !why.empty()) {
+      if (tw_job_rank() <= 0) {
+        tw_log(TW_LOG_ERROR, ("THINWIRE_POLICY: " + why + ": its rules say off").c_str());
+      }
+      tw_codec_destroy(each);
+      tw_codec_create("off", &each);
+    }
     read.codecs.push_back(use_of(each));
   }
 }
@@ -78,7 +92,7 @@ Settings read() {
   Settings read;
   read.disabled = shim::is_disabled();
   if (read.disabled) return read;
-  read.codecs.push_back(use_of(shim::read_codec(tw_job_rank() <= 0, "call")));
+  read.codecs.push_back(use_of(shim::read_codec(tw_job_rank() <= 0, "call", objection_to)));
   read_policy(read);
   read.threshold = shim::threshold();
   read.rounds = is_pairwise();

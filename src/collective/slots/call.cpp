@@ -42,6 +42,9 @@ Status check_spec(const SlotCall& call) {
   if (call.spec.reductions_alone && !call.reduces()) {
     return {StatusCode::kUnsupported, "the spec names a codec for reductions alone"};
   }
+  if (call.spec.fill.exists()) {
+    return {StatusCode::kUnsupported, "missing values are not coded in stream order: no fill="};
+  }
   const bool bounded = call.reduces() && call.spec.result_bound.exists();
   if (bounded && call.premultiplied) {
     return {StatusCode::kUnsupported, "no result of a pre-multiplied sum is bounded"};
