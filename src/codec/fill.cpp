@@ -51,9 +51,11 @@ Result<Fill> take_fill(std::vector<Option>& options, const Codec& codec) {
   if (option == options.end()) return Fill{};
   const Option taken = *option;
   options.erase(option);
-  if (codec.lossless) return wrong_fill(": " + std::string(codec.name) + " keeps every value anyway");
+  if (codec.lossless)
+    return wrong_fill(": " + std::string(codec.name) + " keeps every value anyway");
   if (codec.gpu_only) {
-    return wrong_fill(": " + std::string(codec.name) + " codes arrays in GPU memory, fill= none there");
+    return wrong_fill(": " + std::string(codec.name) +
+                      " codes arrays in GPU memory, fill= none there");
   }
   return parse_fill(taken.value);
 }

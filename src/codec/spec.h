@@ -56,7 +56,8 @@ struct Spec {
   // There is no other bound: nothing but a reduction can be coded, and `parameter` is not read.
   bool reductions_alone = false;
 
-  // Missing values, of lossy codecs alone. Reductions are native then: a sum of fill values is none.
+  // Missing values, of lossy codecs alone. Reductions are native then: a sum of fill values is
+  // none.
   Fill fill = {};
 
   // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0

@@ -170,7 +170,8 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
                 ", this build reads version " + std::to_string(codec->version)};
   }
   if (header->has_fill && (codec->lossless || codec->gpu_only || !is_added(header->dtype))) {
-    return {StatusCode::kDamaged, std::string(codec->name) + " codes no arrays with missing values"};
+    return {StatusCode::kDamaged,
+            std::string(codec->name) + " codes no arrays with missing values"};
   }
   const bool is_folded = header->shape.rank > codec->max_rank;
   if (!codec->takes(header->dtype) || (is_folded && header->version < frame::kCodedShapesVersion)) {

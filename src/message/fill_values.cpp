@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kLookBytes = 256;
 constexpr std::uint64_t kLooks = 32;
 
-// Of how many values so many must lie far off on both sides.
+// One of so many values must lie far off on either side.
 constexpr std::uint64_t kFarShare = 16;
 
 template <Dtype kDtype>

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "base/numbers.h"
 #include "message/apart.h"
@@ -68,19 +69,37 @@ std::optional<WordOf<kDtype>> find_nan(const std::byte* values, std::uint64_t co
   return load<Word>(values + at * sizeof(Word));
 }
 
+// The most frequent of a few words; of equally frequent ones the first.
+template <typename Word>
+Word most_frequent(std::span<const Word> words, const std::byte* values, std::uint64_t count) {
+  if (words.size() == 1) return words.front();
+  Word best = 0;
+  std::uint64_t most = 0;
+  for (const Word word : words) {
+    const std::uint64_t times = times_of(values, count, word);
+    best = times > most ? word : best;
+    most = std::max(times, most);
+  }
+  return best;
+}
+
 template <Dtype kDtype>
 std::optional<WordOf<kDtype>> find_any(const std::byte* values, std::uint64_t count) {
-  const auto nan = find_nan<kDtype>(values, count);
   if constexpr (!has_magnitudes(kDtype)) {
-    return nan;
+    return find_nan<kDtype>(values, count);
   } else {
     using F = FloatWordsOf<kDtype>;
-    const std::uint64_t largest = magnitudes_of(kDtype, values, count).largest;
-    const auto apart = find_apart<F>(values, count, largest);
-    if (!apart.is_few || (!apart.has_others && largest <= F::kHigh)) return nan;
-    const auto most = std::max_element(apart.times, apart.times + apart.kinds) - apart.times;
-    const bool nan_is_more = nan && times_of(values, count, *nan) > apart.times[most];
-    return nan_is_more ? *nan : apart.kind[most];
+    const Extremes extremes = extremes_of(kDtype, values, count);
+    const auto apart = find_apart<F>(values, count, extremes.largest);
+    std::array<WordOf<kDtype>, kMostFills + 1> found{};
+    std::size_t kinds = 0;
+    if (apart.is_few && (apart.has_others || extremes.largest > F::kHigh)) {
+      kinds = static_cast<std::size_t>(apart.kinds);
+      std::copy_n(apart.kind, kinds, found.begin());
+    }
+    if (extremes.has_nan) found[kinds++] = *find_nan<kDtype>(values, count);
+    if (kinds == 0) return std::nullopt;
+    return most_frequent(std::span<const WordOf<kDtype>>(found).first(kinds), values, count);
   }
 }
 
@@ -162,9 +181,8 @@ double shortest(WordOf<kDtype> word) {
 }  // namespace
 
 std::string fill_text(Dtype dtype, std::uint64_t fill) {
-  const double value = with_float_dtype(dtype, [&](auto kDtype) {
-    return shortest<kDtype>(static_cast<WordOf<kDtype>>(fill));
-  });
+  const double value = with_float_dtype(
+      dtype, [&](auto kDtype) { return shortest<kDtype>(static_cast<WordOf<kDtype>>(fill)); });
   if (std::isnan(value)) return codec::Fill{.kind = codec::Fill::Kind::kNan}.text();
   return codec::Fill{.kind = codec::Fill::Kind::kValue, .value = value}.text();
 }

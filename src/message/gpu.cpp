@@ -67,9 +67,10 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, std::byte* frame,
                                    const EncodeOptions& options, WorkStream& work) {
-  const Status unfit = coder.fill.exists() ? declined_on_device(coder) : Status();
-  if (!unfit.ok() && options.decline) return unfit;
-  if (unfit.ok() && !is_hopeless(coder, array)) {
+  if (coder.fill.exists()) {
+    const Status unfit = declined_on_device(coder);
+    if (options.decline) return unfit;
+  } else if (!is_hopeless(coder, array)) {
     auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, work);
     if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;

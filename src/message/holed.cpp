@@ -13,8 +13,8 @@ Result<std::uint64_t> encode_holed(const Coder& coder, const codec::Chunk& chunk
   const std::uint64_t mask = write_mask(values, missing, out);
   if (missing == values.count) return mask;
   if (missing != 0) close_holes(values, holes.room);
-  auto coded = coder.codec->encode(missing != 0 ? holes.room : source, chunk, coder.parameter,
-                                   out + mask);
+  auto coded =
+      coder.codec->encode(missing != 0 ? holes.room : source, chunk, coder.parameter, out + mask);
   if (!coded.ok()) return coded;
   return mask + *coded;
 }

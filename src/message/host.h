@@ -59,7 +59,8 @@ inline bool has_fixed_payloads(const Info& info) {
   return info.codec->fixed_size && !info.header.has_fill;
 }
 
-// Most bytes that a payload of such a chunk has: what the codec says if it is fixed, the chunk's own bytes otherwise, as encoders store raw what would not be shorter.
+// Most bytes that a payload of such a chunk has: what the codec says if it is fixed, the chunk's
+// own bytes otherwise, as encoders store raw what would not be shorter.
 std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk);
 
 // kDamaged if the table says that the payload is longer than that, or no raw chunk's.

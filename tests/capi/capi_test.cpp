@@ -72,6 +72,32 @@ TEST(CApi, AFramesSpecIsSaidWhole) {
   EXPECT_EQ(std::string(info.spec), std::string(info.whole_spec).substr(0, sizeof info.spec - 1));
 }
 
+TEST(CApi, AFramesSpecHasItsFillValue) {
+  auto values = wave(100000);
+  const tw_shape shape = line(values.size());
+  std::vector<char> frame(500000);
+  const auto spec_with = [&](float fill, const char* text) {
+    for (std::size_t at = 0; at < values.size(); at += 3) values[at] = fill;
+    const Codec codec(text);
+    std::uint64_t written = 0, needed = 0;
+    EXPECT_EQ(tw_message_encode(codec.handle, &shape, values.data(), frame.data(), frame.size(),
+                                nullptr, &written),
+              TW_OK);
+    EXPECT_EQ(tw_message_workspace(codec.handle, &shape, &needed), TW_UNSUPPORTED);
+    tw_message_info info = blank_info();
+    EXPECT_EQ(tw_message_inspect(frame.data(), written, nullptr, &info), TW_OK);
+    const Codec same(info.whole_spec);
+    EXPECT_STREQ(tw_codec_spec(same.handle), info.whole_spec);
+    return std::string(info.whole_spec);
+  };
+  EXPECT_EQ(spec_with(1e36f, "szp:abs=0.01,fill=auto"), "szp:abs=0.01,fill=1e36");
+  EXPECT_EQ(spec_with(9.96921e36f, "zfp:rate=8,fill=auto"), "zfp:rate=8,fill=9.96921e36");
+  EXPECT_EQ(spec_with(-9999, "blockq:fill=-9999"), "blockq:bits=8,block=32,fill=-9999");
+  EXPECT_EQ(spec_with(NAN, "szp:abs=0.01,fill=nan"), "szp:abs=0.01,fill=nan");
+  EXPECT_EQ(spec_with(INFINITY, "szp:abs=0.01,fill=inf"), "szp:abs=0.01,fill=inf");
+  EXPECT_EQ(spec_with(0.1f, "szp:abs=0.01,fill=auto"), "szp:abs=0.01");
+}
+
 TEST(CApi, JobsDoNotReadEachOthersMessages) {
   const Codec codec("zfp:rate=8");
   const auto values = wave(5000);

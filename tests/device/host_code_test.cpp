@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/registry.h"
+#include "codec/spec.h"
 #include "device/copy.h"
 #include "device/launch.h"
 #include "device/pool.h"
@@ -66,6 +67,42 @@ TEST_F(HostCode, ArraysGoThereAndBack) {
       std::byte* const out = fake_cuda::allocate(to, values.size());
       const auto info =
           message::decode({frame, *written}, {out, values.size()}, frame::file_mark());
+      ASSERT_TRUE(info.ok()) << info.status().message();
+      EXPECT_EQ(std::memcmp(out, values.data(), values.size()), 0);
+    }
+  }
+}
+
+// Those of arrays in GPU memory are not coded; a frame from a host is decoded into it.
+TEST_F(HostCode, MissingValuesAreCodedInHostMemoryAlone) {
+  const auto spec = codec::parse_spec("cast:to=bf16,fill=nan");
+  ASSERT_TRUE(spec.ok()) << spec.status().message();
+  const message::Coder coder{
+      .codec = spec->codec, .parameter = spec->parameter, .fill = spec->fill};
+  std::vector<std::byte> values(kArray.raw_bytes());
+  for (std::uint32_t at = 0; at < kCount; ++at) {
+    store(values.data() + 4 * at, at / 100 % 3 == 0 ? 0x7FC00000u : 0x3F800000u + (at << 16) % 64);
+  }
+  std::byte* const source = fake_cuda::allocate(0, values.size());
+  std::memcpy(source, values.data(), values.size());
+  std::vector<std::byte> frame(*message::bound(coder, kArray));
+  std::byte* const there = fake_cuda::allocate(0, frame.size());
+  for (std::byte* const to : {frame.data(), there}) {
+    const auto declined =
+        message::encode(coder, kArray, source, {to, frame.size()}, {.decline = true});
+    EXPECT_EQ(declined.status().code(), StatusCode::kDeclined) << declined.status().message();
+    const auto raw = message::encode(coder, kArray, source, {to, frame.size()}, {});
+    ASSERT_TRUE(raw.ok()) << raw.status().message();
+    EXPECT_EQ(*raw, frame_of(values).size());
+  }
+  const auto written = message::encode(coder, kArray, values.data(), frame, {});
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  EXPECT_TRUE(message::inspect(frame, frame::file_mark())->header.has_fill);
+  std::memcpy(there, frame.data(), *written);
+  for (std::byte* const from : {frame.data(), there}) {
+    for (const int device : {0, 1}) {
+      std::byte* const out = fake_cuda::allocate(device, values.size());
+      const auto info = message::decode({from, *written}, {out, values.size()}, frame::file_mark());
       ASSERT_TRUE(info.ok()) << info.status().message();
       EXPECT_EQ(std::memcmp(out, values.data(), values.size()), 0);
     }

@@ -190,8 +190,7 @@ std::vector<Bytes> decode_seeds(const Target& target) {
   std::vector<Bytes> seeds;
   Random random(1);
   for_each_sample(*target.codec, [&](const codec::Chunk& array, std::uint64_t parameter) {
-    std::uint8_t flags =
-        random.below(8) != 0 ? 0 : static_cast<std::uint8_t>(seeds.size() % 8);
+    std::uint8_t flags = random.below(8) != 0 ? 0 : static_cast<std::uint8_t>(seeds.size() % 8);
     if (seeds.size() % 3 == 1) flags |= kHoled;
     Recipe recipe{{target.codec, parameter}, array, flags, 0};
     Bytes source(24);
@@ -203,7 +202,8 @@ std::vector<Bytes> decode_seeds(const Target& target) {
     Bytes seed = write_recipe(*target.codec, array, parameter, flags);
     Bytes rest = is_holed(recipe) ? holed_rest(recipe, values) : encoded_rest(recipe, values);
     // The target repeats what is too short for a fixed size.
-    if (target.codec->fixed_size && !is_holed(recipe)) rest.resize(std::min(rest.size(), kLongestSeed / 8));
+    if (target.codec->fixed_size && !is_holed(recipe))
+      rest.resize(std::min(rest.size(), kLongestSeed / 8));
     if (rest.size() > kLongestSeed) return;
     seed.insert(seed.end(), rest.begin(), rest.end());
     seeds.push_back(std::move(seed));

@@ -31,7 +31,8 @@ bool is_sound(const Bytes& bytes) {
   const std::uint8_t flags = byte(21);
   const bool has_fill = version == 2 && (flags & 4) != 0;
   const std::size_t header_bytes = 56 + 8 * (rank - 1) + (has_fill ? 8 : 0);
-  if (header_bytes > bytes.size() || version > 2 || byte(19) > 6 || byte(22) != 0 || byte(23) != 0) return false;
+  if (header_bytes > bytes.size() || version > 2 || byte(19) > 6 || byte(22) != 0 || byte(23) != 0)
+    return false;
   // Version 1 has "as one line" besides checksums, version 2 missing values too.
   if (flags > (2 << version) - 1) return false;
   if (field(40) > bytes.size() - header_bytes) return false;

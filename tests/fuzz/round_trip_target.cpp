@@ -65,7 +65,7 @@ Bytes encode_twice(const Recipe& recipe, ByteView values, std::uint64_t most) {
   return {written.begin(), written.end()};
 }
 
-// What is missing comes back to the bit.
+// Missing values come back to the bit.
 void check_missing(const Recipe& recipe, std::uint64_t fill, ByteView values, ByteView decoded) {
   const std::uint64_t width = dtype_size(recipe.array.dtype);
   for (std::uint64_t at = 0; at < values.size(); at += width) {

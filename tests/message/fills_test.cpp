@@ -84,8 +84,8 @@ void check_values(const Field& field, const Bytes& out, double bound) {
     if (field.missing[at]) {
       ASSERT_EQ(std::memcmp(own, back, width), 0) << "missing value " << at;
     } else {
-      const double off = std::fabs(value_of(field.array.dtype, own) -
-                                   value_of(field.array.dtype, back));
+      const double off =
+          std::fabs(value_of(field.array.dtype, own) - value_of(field.array.dtype, back));
       ASSERT_LE(off, bound) << "value " << at;
     }
   }
@@ -114,8 +114,7 @@ Bytes decoded_in_pieces(const Bytes& frame, std::size_t bytes) {
   std::uint64_t needed = 0;
   (void)decode_in_pieces(memory, frame.size(), frame::file_mark(), {}, &needed);
   Bytes workspace(needed);
-  EXPECT_TRUE(
-      decode_in_pieces(memory, frame.size(), frame::file_mark(), workspace, &needed).ok());
+  EXPECT_TRUE(decode_in_pieces(memory, frame.size(), frame::file_mark(), workspace, &needed).ok());
   return out;
 }
 
@@ -150,8 +149,8 @@ std::vector<Shape> shapes_of(const codec::Codec& codec) {
 // its example and at more specs.
 template <typename Body>
 void for_each_lossy(Body&& body) {
-  const std::vector<const char*> more = {"szp:rel=1e-3", "szp:abs=0", "zfp:rate=32", "zfp:rate=20",
-                                         "blockq", "cast:to=f32"};
+  const std::vector<const char*> more = {"szp:rel=1e-3", "szp:abs=0", "zfp:rate=32",
+                                         "zfp:rate=20",  "blockq",    "cast:to=f32"};
   std::vector<std::string> texts;
   for (const codec::Codec* codec : codec::all_codecs()) {
     if (!codec->lossless && !codec->gpu_only) texts.emplace_back(codec->example);
@@ -183,8 +182,8 @@ TEST(Fills, MissingValuesComeBackAndOthersStayInTheirBound) {
             if (is_brief() && run == 1 && shape.count() > 10000 && share != 40) continue;
             SCOPED_TRACE(coder.fill.text() + " " + std::to_string(shape.count()) + " " +
                          std::to_string(share) + "% in runs of " + std::to_string(run));
-            const Info info = check_field(coder, make_field({dtype, shape}, fill, share, run),
-                                          relative);
+            const Info info =
+                check_field(coder, make_field({dtype, shape}, fill, share, run), relative);
             if (testing::Test::HasFailure()) return;
             with_mask += info.header.has_fill ? 1 : 0;
           }
@@ -196,18 +195,18 @@ TEST(Fills, MissingValuesComeBackAndOthersStayInTheirBound) {
 }
 
 TEST(Fills, ArraysWithThemGetSmaller) {
-  for (const char* text : {"szp:rel=1e-3", "szp:abs=1e-2", "zfp:rate=8", "blockq", "cast:to=bf16"}) {
-    const auto spec = codec::parse_spec(std::string(text) + (text == std::string("blockq")
-                                                                  ? ":fill=auto"
-                                                                  : ",fill=auto"));
+  for (const char* text :
+       {"szp:rel=1e-3", "szp:abs=1e-2", "zfp:rate=8", "blockq", "cast:to=bf16"}) {
+    const auto spec = codec::parse_spec(
+        std::string(text) + (text == std::string("blockq") ? ":fill=auto" : ",fill=auto"));
     ASSERT_TRUE(spec.ok()) << spec.status().message();
     const Coder coder{.codec = spec->codec, .parameter = spec->parameter, .fill = spec->fill};
     const codec::Chunk array{Dtype::kF32, {.rank = 2, .extent = {400, 500}}};
     const Field field = make_field(array, 9.96921e36, 30, 250);
     const Bytes frame = encoded(coder, array, field.values);
     EXPECT_LT(frame.size(), array.raw_bytes() * 6 / 10) << text;
-    const Bytes sound = encoded({coder.codec, coder.parameter}, array,
-                                make_field(array, 280, 30, 250).values);
+    const Bytes sound =
+        encoded({coder.codec, coder.parameter}, array, make_field(array, 280, 30, 250).values);
     // A mask of 2% of the frame at the most, as one of runs is.
     EXPECT_LT(frame.size(), sound.size() * 103 / 100) << text;
   }
@@ -353,7 +352,8 @@ TEST(Fills, ForgedPayloadsWriteTheWholeArrayOrAreRefused) {
     for (int trial = 0; trial < 300; ++trial) {
       Bytes frame = sound;
       for (int change = 0; change <= trial % 3; ++change) {
-        const std::size_t at = trial % 2 == 0 ? table + random() % 40 : 64 + random() % (frame.size() - 64);
+        const std::size_t at =
+            trial % 2 == 0 ? table + random() % 40 : 64 + random() % (frame.size() - 64);
         frame[at] = static_cast<std::byte>(random() % (trial % 5 == 0 ? 4 : 256));
       }
       Bytes one(bytes + 64, std::byte{0xC5}), two(bytes + 64, std::byte{0x3A});
@@ -363,8 +363,8 @@ TEST(Fills, ForgedPayloadsWriteTheWholeArrayOrAreRefused) {
       for (std::size_t at = bytes; at < one.size(); ++at) ASSERT_EQ(one[at], std::byte{0xC5});
       if (!info.ok()) continue;
       ++taken;
-      EXPECT_TRUE(std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(bytes),
-                             two.begin()));
+      EXPECT_TRUE(
+          std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(bytes), two.begin()));
     }
     EXPECT_GT(taken, 0);
   });
@@ -382,18 +382,19 @@ TEST(Fills, SealedNonsenseInTheHeaderIsAnError) {
   EXPECT_EQ(code(16, 3, 1), StatusCode::kVersion);
   EXPECT_EQ(code(16, 1, 1), StatusCode::kDamaged);  // which has no such flag
   EXPECT_EQ(code(16, 0, 1), StatusCode::kDamaged);
-  EXPECT_EQ(code(21, 1, 1), StatusCode::kDamaged);            // no such flag
-  EXPECT_EQ(code(56, 1ull << 32, 8), StatusCode::kDamaged);   // no bits of an fp32
-  EXPECT_EQ(code(17, 2, 1), StatusCode::kDamaged);            // mpc, which loses nothing
-  EXPECT_EQ(code(17, 0, 1), StatusCode::kDamaged);            // raw, likewise
-  EXPECT_EQ(code(19, 0, 1), StatusCode::kDamaged);            // bytes
-  EXPECT_EQ(code(24, 1ull << 40, 8), StatusCode::kDamaged);   // more chunks than the table
+  EXPECT_EQ(code(21, 1, 1), StatusCode::kDamaged);           // no such flag
+  EXPECT_EQ(code(56, 1ull << 32, 8), StatusCode::kDamaged);  // no bits of an fp32
+  EXPECT_EQ(code(17, 2, 1), StatusCode::kDamaged);           // mpc, which loses nothing
+  EXPECT_EQ(code(17, 0, 1), StatusCode::kDamaged);           // raw, likewise
+  EXPECT_EQ(code(19, 0, 1), StatusCode::kDamaged);           // bytes
+  EXPECT_EQ(code(24, 1ull << 40, 8), StatusCode::kDamaged);  // more chunks than the table
 }
 
 // A chunk without values has no payload, and one with all of them has one.
 TEST(Fills, ChunksOfOneKindHaveNoMoreThanTheyNeed) {
   const Coder coder = holed_coder(*codec::find_codec("zfp"));
-  const Field field = make_field(line(Dtype::kF32, 100'000), fill_of(Dtype::kF32, Kind::kNan), 100, 1);
+  const Field field =
+      make_field(line(Dtype::kF32, 100'000), fill_of(Dtype::kF32, Kind::kNan), 100, 1);
   EncodeOptions options;
   options.chunk_checksums = false;
   Bytes frame = encoded(coder, field.array, field.values, options);

@@ -93,9 +93,9 @@ TEST(Missing, HolesAreClosedByLines) {
   const float most = std::numeric_limits<float>::max();
   const auto closed = [](const std::vector<float>& values, std::uint64_t row) {
     std::vector<float> out(values.size(), 77);
-    close_holes({reinterpret_cast<const std::byte*>(values.data()), values.size(), row, Dtype::kF32,
-                 kFill},
-                reinterpret_cast<std::byte*>(out.data()));
+    close_holes(
+        {reinterpret_cast<const std::byte*>(values.data()), values.size(), row, Dtype::kF32, kFill},
+        reinterpret_cast<std::byte*>(out.data()));
     return out;
   };
   using Values = std::vector<float>;
@@ -115,21 +115,21 @@ TEST(Missing, WrongMasksAreRefused) {
     return read_mask(payload, count).status().code();
   };
   const Bytes wrong[] = {
-      {},                                        // nothing
-      bytes_of({4}),                             // of no kind
+      {},             // nothing
+      bytes_of({4}),  // of no kind
       bytes_of({0xFF, 0, 0, 0}),
-      bytes_of({2}),                             // no runs
-      bytes_of({2, 0x80}),                       // a length that is cut short
-      bytes_of({2, 5}),                          // too few values
-      bytes_of({2, 5, 6}),                       // too many
+      bytes_of({2}),        // no runs
+      bytes_of({2, 0x80}),  // a length that is cut short
+      bytes_of({2, 5}),     // too few values
+      bytes_of({2, 5, 6}),  // too many
       bytes_of({2, 11}),
-      bytes_of({2, 5, 0, 5}),                    // an empty run after the first
+      bytes_of({2, 5, 0, 5}),  // an empty run after the first
       bytes_of({2, 0, 0, 10}),
-      bytes_of({2, 0x8A, 0x00}),                 // a length with a byte too many
+      bytes_of({2, 0x8A, 0x00}),  // a length with a byte too many
       bytes_of({2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}),
       bytes_of({2, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F}),
-      bytes_of({3, 0xFF}),                       // bits that are cut short
-      bytes_of({3, 0xFF, 0x04}),                 // a bit of no value
+      bytes_of({3, 0xFF}),        // bits that are cut short
+      bytes_of({3, 0xFF, 0x04}),  // a bit of no value
   };
   for (const Bytes& each : wrong) EXPECT_EQ(code(each, 10), StatusCode::kDamaged) << each.size();
   EXPECT_EQ(code(bytes_of({2, 10}), 10), StatusCode::kOk);

@@ -99,6 +99,31 @@ def test_each_rule_has_its_codec(tmp_path: Path) -> None:
     assert sum(rule["calls"] for rule in report["rules"]) == (2 + 1 + 1 + 1) * 4 * int(CALLS)
 
 
+def test_codecs_of_missing_values_are_refused(tmp_path: Path) -> None:
+    """They code host memory: the calls are raw, and the log says why."""
+    text = GROUPS.replace("blockq:bits=8", "blockq:bits=8,fill=auto")
+    output, errors = run(
+        PROGRAMS / "nccl_policy",
+        CALLS,
+        CODEC="szp:abs=1e-3,fill=nan",
+        THRESHOLD="1KiB",
+        POLICY=policy(tmp_path, text),
+        REPORT=tmp_path / "report",
+    )
+    assert output == "ok\n"
+    lines = errors.splitlines()
+    assert len(lines) == 2, errors
+    assert (
+        "THINWIRE_CODEC: szp:abs=0.001,fill=nan: fill= is for messages in host memory" in lines[0]
+    )
+    assert "THINWIRE_POLICY: blockq:bits=8,block=32,fill=auto: " in lines[1]
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    rules = by_name(report)
+    assert rules["large gradients"]["compressed_calls"] == 0
+    assert rules["messages"]["compressed_calls"] == 0
+    assert rules["gradients"]["compressed_calls"] > 0
+
+
 def test_what_no_rule_takes_is_as_without(tmp_path: Path) -> None:
     """Loss on one communicator alone, though the codec of all others is lossless."""
     only = GROUPS.split("[[rule]]")[1]

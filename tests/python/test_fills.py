@@ -67,7 +67,9 @@ def test_lossless_codecs_keep_what_a_masked_array_is_filled_with() -> None:
     assert thinwire.compress(whole, "szp:abs=1") == thinwire.compress(data, "szp:abs=1")
 
 
-@pytest.mark.parametrize("spec", ["lorenzo:fill=0", "auto:fill=0", "szp:abs=1,fill=x", "szp:fill=1"])
+@pytest.mark.parametrize(
+    "spec", ["lorenzo:fill=0", "auto:fill=0", "szp:abs=1,fill=x", "szp:fill=1"]
+)
 def test_specs_that_make_no_sense_are_refused(spec: str) -> None:
     with pytest.raises(thinwire.ThinwireError):
         thinwire.Codec(spec)
@@ -112,7 +114,9 @@ def closed(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
             continue
         end = at + int(np.argmin(missing[at:])) if not missing[at:].all() else values.size
         before = values[at - 1] if at else values[end]
-        step = (values[end] - before if end < values.size else np.float32(0)) / np.float32(end - at + 1)
+        step = (values[end] - before if end < values.size else np.float32(0)) / np.float32(
+            end - at + 1
+        )
         out[at:end] = before + step * np.arange(1, end - at + 1, dtype=np.float32)
         at = end
     return out

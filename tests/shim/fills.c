@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { kRows = 256, kColumns = 360, kCount = kRows * kColumns, kMessages = 4 };
+enum { kRows = 256, kColumns = 350, kCount = kRows * kColumns, kMessages = 4 };
 
 static float field[kCount], got[kCount], all[2 * kCount], other[kCount];
 

@@ -276,5 +276,16 @@ TEST(BoundedSums, OnlySumsHaveBounds) {
   own.plan(TW_STREAM_ALLREDUCE, 100, [](auto& options) { options.scale = 1e-5; });
 }
 
+TEST(BoundedSums, MissingValuesAreCodedInNoSlot) {
+  World world(2);
+  Member own(world, 0, "szp:abs=1e-2,fill=auto");
+  for (const auto operation : {TW_STREAM_ALLREDUCE, TW_STREAM_ALLGATHER, TW_STREAM_BCAST}) {
+    const auto options = options_of(operation, TW_F32, 100, own.codec.handle.get());
+    tw_stream_plan* plan = nullptr;
+    EXPECT_EQ(tw_stream_plan_create(own.comm.get(), &options, &plan), TW_UNSUPPORTED);
+    EXPECT_NE(std::string(tw_last_error()).find("fill="), std::string::npos) << tw_last_error();
+  }
+}
+
 }  // namespace
 }  // namespace thinwire::slots

@@ -32,7 +32,8 @@ def codecs(
 def _details(row: CodecInfo) -> list[str]:
     lines = [row.summary]
     if row.options:
-        lines += [f"options: {row.options}", f"example: {row.example}"]
+        fill = "" if row.lossless or row.gpu_only else "; fill=<value> | nan | auto"
+        lines += [f"options: {row.options}{fill}", f"example: {row.example}"]
     if not row.available:
         lines.append(f"cannot run here: {row.unavailable}")
     return lines

@@ -1,5 +1,5 @@
-// Stands for src/codec/registry.cpp and the kernels: codec raw alone, with a device side that does
-// on a stream of the fake CUDA what kernels do.
+// Stands for src/codec/registry.cpp and the kernels: codec raw, with a device side that does on a
+// stream of the fake CUDA what kernels do, and cast, whose device side nobody may call.
 #include <array>
 
 #include "base/checksum.h"
@@ -12,7 +12,7 @@
 namespace thinwire::codec {
 namespace {
 
-constexpr auto kCodecs = std::to_array<const Codec*>({&kRaw});
+constexpr auto kCodecs = std::to_array<const Codec*>({&kRaw, &kCast});
 
 void run_encode(const EncodeJob& job) {
   std::byte* const table = job.frame + job.header.bytes();
@@ -63,9 +63,18 @@ Status decode(const DecodeJob& job) {
 const DeviceCodec kRawDevice = {
     .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
 
+const DeviceCodec kCastDevice = {
+    .workspace_bytes = workspace_bytes,
+    .encode = [](const EncodeJob&) { return Status(StatusCode::kInternal, "called"); },
+    .decode = [](const DecodeJob&) { return Status(StatusCode::kInternal, "called"); }};
+
 std::span<const Codec* const> all_codecs() { return kCodecs; }
-const Codec* find_codec(CodecId id) { return id == kRaw.id ? &kRaw : nullptr; }
-const Codec* find_codec(std::string_view name) { return name == kRaw.name ? &kRaw : nullptr; }
+const Codec* find_codec(CodecId id) {
+  return id == kRaw.id ? &kRaw : id == kCast.id ? &kCast : nullptr;
+}
+const Codec* find_codec(std::string_view name) {
+  return name == kRaw.name ? &kRaw : name == kCast.name ? &kCast : nullptr;
+}
 const Codec& raw_codec() { return kRaw; }
 
 }  // namespace thinwire::codec
