@@ -4,13 +4,16 @@ import struct
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from training import raises
 from weights_data import INTEGERS, random_bits
 
+from thinwire.torch.weights import checksum as summed
 from thinwire.torch.weights.buckets import Bucket, Piece, cut
 from thinwire.torch.weights.checksum import checksum, growth
+from thinwire.torch.weights.compare import advance_anywhere, advance_on_host
 from thinwire.torch.weights.errors import Damaged
 from thinwire.torch.weights.positions import bytes_of_gaps, gaps_of, pack, unpack
 from thinwire.torch.weights.receiver import apply
@@ -127,6 +130,22 @@ def positions_that_there_are_not(_: Path) -> None:
     raises(Damaged, "between two tensors", lambda: apply(apart, found, payload))
 
 
+def what_a_gpu_does_finds_the_same(_: Path) -> None:
+    """The comparison by torch's operations, run on the host, against the host's own."""
+    made = torch.Generator().manual_seed(2)
+    for width in INTEGERS:
+        for share in (0.0, 0.001, 0.2, 1.0):
+            source = bucket_of(width)
+            kept = [whole(source), whole(source)]
+            for piece in source.pieces:
+                flips = torch.rand(piece.bits.shape, generator=made) < share
+                piece.bits.bitwise_xor_(flips.to(source.dtype) * 5)
+            one = advance_on_host(source, kept[0])
+            other = advance_anywhere(source, kept[1], HOST)
+            assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True)), (width, share)
+            assert torch.equal(kept[0], kept[1]) and torch.equal(kept[0], whole(source))
+
+
 def gaps_come_back(_: Path) -> None:
     for unit in (1, 2):
         largest = (1 << 8 * unit) - 1
@@ -168,12 +187,18 @@ def the_checksum_is_the_pages(_: Path) -> None:
         new[positions] ^= 77
         grown = growth(positions, new[positions], old[positions])
         assert (checksum(old) + grown - checksum(new)) & all_bits == 0, width
+    data = random_bits(8 * 1234567, torch.uint8, 5).view(torch.int16)
+    for at in (0, 4 * 32768 - 8):
+        with patch.object(summed, "_takes_rows", lambda device: True):  # as on a GPU
+            by_rows = checksum(data, at)
+        assert by_rows == checksum(data, at)
     examples = torch.arange(256).to(torch.uint8)
     assert checksum(examples[:5]) == 0x9DFD8404CF8027EC
     assert checksum(examples.repeat(600)) == 0xB0604D1BC15C5428
 
 
 CHECKS = [
+    what_a_gpu_does_finds_the_same,
     gaps_come_back,
     the_checksum_is_the_pages,
     positions_that_there_are_not,

@@ -58,7 +58,7 @@ def sum_of(elements: Any, at: int) -> Any:
     begin = 0
     while begin < words.numel():
         row, column = divmod(place + begin, PERIOD)
-        if column or words.numel() - begin < PERIOD or words.device.type == "cpu":
+        if column or words.numel() - begin < PERIOD or not _takes_rows(words.device):
             count = min(words.numel() - begin, PERIOD - column)
             part = words[begin : begin + count].long()
             total += _dot(part, in_row[column : column + count]) * of_rows[row]
@@ -109,9 +109,14 @@ def checksum(elements: Any, at: int = 0) -> int:
     return int(sum_of(elements, at)) & _ALL
 
 
+def _takes_rows(device: Any) -> bool:
+    """Whether many rows are taken at once. On a host a row and its products stay in the cache."""
+    return bool(device.type != "cpu")
+
+
 def _dot(one: Any, other: Any) -> Any:
     """GPUs have no dot product of integers."""
-    return torch.dot(one, other) if one.device.type == "cpu" else (one * other).sum()
+    return (one * other).sum() if _takes_rows(one.device) else torch.dot(one, other)
 
 
 def _words(elements: Any) -> Any:

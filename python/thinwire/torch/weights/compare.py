@@ -16,7 +16,12 @@ def advance(bucket: Bucket, kept: Any, device: Any) -> tuple[Any, Any, Any]:
     """The positions of the elements that differ, ascending, and their new and old bits, all on
     `device`; `kept`, a flat tensor anywhere, has the new ones then."""
     if device.type == "cpu" and all(piece.bits.device.type == "cpu" for piece in bucket.pieces):
-        return _advance_on_host(bucket, kept)
+        return advance_on_host(bucket, kept)
+    return advance_anywhere(bucket, kept, device)
+
+
+def advance_anywhere(bucket: Bucket, kept: Any, device: Any) -> tuple[Any, Any, Any]:
+    """As advance(), by torch's operations."""
     before = kept.to(device, non_blocking=True)
     differs = torch.zeros(bucket.elements, dtype=torch.bool, device=device)
     for piece in bucket.pieces:
@@ -28,8 +33,8 @@ def advance(bucket: Bucket, kept: Any, device: Any) -> tuple[Any, Any, Any]:
     return positions, new, old
 
 
-def _advance_on_host(bucket: Bucket, kept: Any) -> tuple[Any, Any, Any]:
-    """In one pass over the memory, block by block."""
+def advance_on_host(bucket: Bucket, kept: Any) -> tuple[Any, Any, Any]:
+    """As advance(), in one pass over the memory, block by block."""
     found: list[tuple[Any, Any, Any]] = []
     old = kept.numpy()
     for piece in bucket.pieces:
