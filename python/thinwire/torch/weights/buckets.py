@@ -42,19 +42,23 @@ class Piece:
 
     def take(self, positions: Any) -> Any:
         """The elements at these positions of the bucket."""
-        tensor, index = self._index(positions)
-        return tensor[index].to(positions.device)
+        within = self._within(positions)
+        if self.bits.is_contiguous():
+            return self.bits.view(-1).index_select(0, within).to(positions.device)
+        return self.bits[torch.unravel_index(within, self.bits.shape)].to(positions.device)
 
     def put(self, positions: Any, values: Any) -> None:
-        tensor, index = self._index(positions)
-        tensor[index] = values.to(tensor.device)
-
-    def _index(self, positions: Any) -> tuple[Any, Any]:
-        """A view of the tensor, and where the positions are in it."""
-        within = (positions + (self.low - self.at)).to(self.bits.device)
+        within, values = self._within(positions), values.to(self.bits.device)
         if self.bits.is_contiguous():
-            return self.bits.view(-1), within
-        return self.bits, torch.unravel_index(within, self.bits.shape)
+            # No position comes twice.
+            self.bits.view(-1).scatter_(0, within, values)
+        else:
+            self.bits[torch.unravel_index(within, self.bits.shape)] = values
+
+    def _within(self, positions: Any) -> Any:
+        """The positions as the tensor's own."""
+        shift = self.low - self.at
+        return (positions + shift if shift else positions).to(self.bits.device)
 
     def _block(self) -> tuple[Any, int]:
         """The rows of the tensor that hold the piece, and how many elements come before it there:

@@ -37,14 +37,21 @@ def bytes_of_gaps(gaps: Any) -> tuple[int, int]:
 
 def pack(gaps: Any, unit: int) -> Any:
     """The gaps in units of `unit` bytes, as a tensor of bytes."""
+    if gaps.numel() == 0:
+        return torch.empty(0, dtype=torch.uint8, device=gaps.device)
     largest = (1 << 8 * unit) - 1
-    more = torch.div(gaps, largest, rounding_mode="trunc")
-    ends = (more + 1).cumsum(0) - 1
-    count = int(ends[-1]) + 1 if gaps.numel() else 0
+    long = nonzero(gaps >= largest)
+    more = gaps[long] // largest
+    # The last unit of each gap, which comes after what longer gaps before it take.
+    ends = torch.ones_like(gaps)
+    ends[long] += more
+    ends = ends.cumsum(0) - 1
+    last = gaps.clone()
+    last[long] -= more * largest
     # All bits of a unit that goes on are set, whatever its type.
-    units = torch.full((count,), -1 if unit == 2 else 255, dtype=UNITS[unit], device=gaps.device)
-    units[ends] = (gaps - more * largest).to(UNITS[unit])
-    return units.view(torch.uint8)
+    full = -1 if unit == 2 else 255
+    units = torch.full((int(ends[-1]) + 1,), full, dtype=UNITS[unit], device=gaps.device)
+    return units.scatter_(0, ends, last.to(UNITS[unit])).view(torch.uint8)
 
 
 def unpack(data: Any, unit: int, count: int, elements: int) -> Any:
