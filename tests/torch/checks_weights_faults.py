@@ -11,6 +11,7 @@ from weights_data import SMALL, bits, change, every_kind, me, same
 
 import thinwire.torch as tt
 from thinwire.torch.weights import run
+from thinwire.torch.weights.buckets import Bucket
 
 
 def who_is_new_or_was_changed(_: Path) -> None:
@@ -103,6 +104,35 @@ def damage_changes_nothing(_: Path) -> None:
         assert report.why_full and same(tensors), report
 
 
+def a_receiver_that_fails(_: Path) -> None:
+    """Without memory for what it has to do before it hears of a bucket."""
+    sync = tt.WeightSync(bucket=SMALL)
+    tensors = every_kind(me())
+    sync.sync(tensors)
+
+    def none(*_: Any) -> None:
+        raise MemoryError("no memory")
+
+    for owner, name in ((Bucket, "checksum"), (run.Run, "_make_room")):
+        with patch.object(owner, name, none if me() == 1 else getattr(owner, name)):
+            raises(tt.WeightsError, "rank 1: bucket 0: no memory", partial(sync.sync, tensors))
+        assert sync.sync(tensors).why_full and same(tensors)
+
+
+def words_that_differ(_: Path) -> None:
+    """At the first call and later; what only the source goes by may change."""
+    tensors = every_kind(me())
+    for bucket, keep in (("16KiB", "host"), ("32KiB", "nothing"), ("16KiB", "device")):
+        mine = bucket if me() == 1 else "16KiB"
+        call = partial(tt.sync_weights, tensors, bucket=mine, keep=keep if me() == 0 else "host")
+        if bucket == "16KiB":
+            call()
+            assert same(tensors)
+        else:
+            raises(tt.WeightsError, "the ranks differ in format, bucket or src", call)
+    tt.close()
+
+
 def a_source_that_fails(_: Path) -> None:
     sync = tt.WeightSync(codec="no such codec", bucket=SMALL)
     tensors = every_kind(me())
@@ -117,5 +147,7 @@ CHECKS = [
     who_is_new_or_was_changed,
     other_tensors_are_named,
     damage_changes_nothing,
+    a_receiver_that_fails,
+    words_that_differ,
     a_source_that_fails,
 ]

@@ -6,11 +6,18 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from thinwire.torch import channel
 from thinwire.torch.companion import Companion
 from thinwire.torch.weights.checksum import signed
 from thinwire.torch.weights.record import HEADER_BYTES
 
 _ALL = (1 << 64) - 1
+
+
+# One for all syncs of a group: a rank whose words differ from the others' then hears of it, and
+# does not wait for a companion that the others do not make.
+_companions: dict[Any, Companion] = {}
+channel.at_close.append(_companions.clear)
 
 
 class Level(IntEnum):
@@ -22,11 +29,13 @@ class Level(IntEnum):
 
 
 class Control:
-    """Collective over `group`, as is each call, in the same order on all ranks. `root` is the
-    source's rank in the group."""
+    """Each call is collective over `group`, in the same order on all ranks, as is the first
+    Control of a group. `root` is the source's rank in it."""
 
     def __init__(self, group: Any, root: int) -> None:
-        self.companion = Companion(group)
+        if group not in _companions:
+            _companions[group] = Companion(group)
+        self.companion = _companions[group]
         self.root = root
         self.is_root = self.companion.rank == root
 

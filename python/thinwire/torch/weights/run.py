@@ -14,7 +14,7 @@ import torch.distributed as dist
 from thinwire.torch.groups import goes_by_nccl
 from thinwire.torch.weights.buckets import Bucket, cut
 from thinwire.torch.weights.control import Control, Level
-from thinwire.torch.weights.errors import WeightsError
+from thinwire.torch.weights.errors import Damaged, WeightsError
 from thinwire.torch.weights.receiver import apply
 from thinwire.torch.weights.record import HEADER_BYTES, MARK, Header, Kind, read_header
 from thinwire.torch.weights.report import SyncReport
@@ -55,6 +55,7 @@ class Run:
         self._report = SyncReport()
         self._ranks = dist.get_process_group_ranks(terms.group)
         self._pending: Any = None
+        self._room = torch.empty(0, dtype=torch.uint8)
         self._error = ""
         self._tensors = Tensors([], {})
         try:
@@ -95,7 +96,7 @@ class Run:
         self._report.sent_bytes += 8 * len(told[0])
         source = told[self._control.root]
         if any(each[:3] != source[:3] for each in told):
-            raise WeightsError("sync_weights: the ranks differ in version, bucket or src")
+            raise WeightsError("sync_weights: the ranks differ in format, bucket or src")
         if any(each[3] or each[4] != source[4] for each in told):
             said = self._control.texts((self._error, self._tensors.lines))
             check_same(said, self._ranks, self._control.root)
@@ -152,13 +153,17 @@ class Run:
         report = self._report
         level, live, header = Level.GOOD, 0, failed(number, report.version)
         try:
+            self._make_room(bucket.nbytes)
             if not report.why_full:
                 with report.timed("check"):
                     live = bucket.checksum(self._device)
-            with report.timed("agree"):
-                data = self._control.header(None)
-            header = read_header(data, number, report.version, bucket.elements, bucket.width)
         except Exception as error:  # noqa: BLE001, told to all ranks
+            self._error = self._error or f"bucket {number}: {error}"
+        with report.timed("agree"):
+            data = self._control.header(None)
+        try:
+            header = read_header(data, number, report.version, bucket.elements, bucket.width)
+        except Damaged as error:
             self._error = self._error or f"bucket {number}: {error}"
         if header.kind != Kind.WHOLE and (report.why_full or live != header.base):
             level = Level.WHOLE
@@ -166,7 +171,7 @@ class Run:
             header = header.as_whole(bucket.nbytes)
             report.rebased += 1
         self._count(header)
-        payload = torch.empty(header.payload, dtype=torch.uint8, device=self._device)
+        payload = self._room[: header.payload]
         with report.timed("send"):
             if header.payload:
                 self._broadcast(payload).wait()
@@ -175,6 +180,12 @@ class Run:
                 apply(bucket, header, payload)
             except Exception as error:  # noqa: BLE001, told to all ranks
                 self._error = f"bucket {number}: {error}"
+
+    def _make_room(self, nbytes: int) -> None:
+        """Memory for any payload of a bucket: before the agreement, since who cannot receive after
+        it would leave the others alone."""
+        if self._room.numel() < nbytes:
+            self._room = torch.empty(nbytes, dtype=torch.uint8, device=self._device)
 
     def _broadcast(self, payload: Any) -> Any:
         return dist.broadcast(payload, self._terms.src, group=self._terms.group, async_op=True)
