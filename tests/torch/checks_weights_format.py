@@ -13,7 +13,7 @@ from weights_data import INTEGERS, random_bits
 from thinwire.torch.weights import checksum as summed
 from thinwire.torch.weights.buckets import Bucket, Piece, cut
 from thinwire.torch.weights.checksum import checksum, growth
-from thinwire.torch.weights.compare import advance_anywhere, advance_on_host
+from thinwire.torch.weights.compare import advance_anywhere, advance_on_host, is_dense
 from thinwire.torch.weights.errors import Damaged
 from thinwire.torch.weights.positions import bytes_of_gaps, gaps_of, pack, unpack
 from thinwire.torch.weights.receiver import apply
@@ -51,6 +51,29 @@ def records(width: int) -> list[tuple[Header, Any, Bucket]]:
         assert torch.equal(whole(live), whole(source))
         found.append((header, payload.clone(), bucket_of(width)))
     return found
+
+
+def the_smallest_is_sent(_: Path) -> None:
+    """Where many elements change: to random bits, which no codec makes small, or in their last."""
+    for share, flip, kind in (
+        (0.15, None, Kind.GAPS8),
+        (0.15, 1, Kind.XOR),
+        (1.0, None, Kind.WHOLE),
+    ):
+        source, live, kept = bucket_of(8), bucket_of(8), Kept()
+        sender = Sender(HOST, "host", "ans")
+        sender.record(source, 0, 1, kept, True)
+        made = torch.Generator().manual_seed(9)
+        for at, piece in enumerate(source.pieces):
+            where = torch.rand(piece.bits.shape, generator=made) < share
+            flips = random_bits(8 * piece.bits.numel(), torch.uint8, at).view(torch.int64)
+            piece.bits.bitwise_xor_(torch.where(where, flips if flip is None else flip, 0))
+        assert is_dense(source, kept.elements[0], HOST)
+        header, payload = sender.record(source, 0, 2, kept, False)
+        assert header.kind == kind and payload.numel() <= source.nbytes, header
+        apply(live, header, payload)
+        assert torch.equal(whole(live), whole(source))
+        assert torch.equal(kept.elements[0], whole(source))
 
 
 def whole(bucket: Bucket) -> Any:
@@ -198,6 +221,7 @@ def the_checksum_is_the_pages(_: Path) -> None:
 
 
 CHECKS = [
+    the_smallest_is_sent,
     what_a_gpu_does_finds_the_same,
     gaps_come_back,
     the_checksum_is_the_pages,

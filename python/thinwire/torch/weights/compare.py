@@ -10,6 +10,7 @@ from thinwire.torch.weights.positions import nonzero
 
 # 64-bit words that a host compares at once: both sides stay in a core's cache.
 _WORDS_AT_ONCE = 1 << 16
+_LOOKED_AT, _DENSE = 1 << 12, 0.1
 
 
 def advance(bucket: Bucket, kept: Any, device: Any) -> tuple[Any, Any, Any]:
@@ -72,3 +73,15 @@ def _words(new: Any, old: Any, at: int) -> list[tuple[Any, Any, Any]]:
         positions = hits[within // each] * each + within % each + at
         found.append((positions, changed[within], before[within]))
     return found
+
+
+def is_dense(bucket: Bucket, kept: Any, device: Any) -> bool:
+    """Whether so many of some elements differ that a list of all that do would be long. What it
+    says costs time if it is wrong, and no byte."""
+    differ, looked_at = torch.zeros((), device=device), 0
+    for piece in bucket.pieces:
+        step = max(1, bucket.elements // _LOOKED_AT)
+        before = kept[piece.at : piece.end : step].to(device)
+        differ += (piece.read(device)[::step] != before).sum()
+        looked_at += before.numel()
+    return float(differ) > _DENSE * looked_at
