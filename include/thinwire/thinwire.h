@@ -123,7 +123,8 @@ const char* tw_codec_missing(uint32_t index);
  * one that compresses the sample best; "lossless" does the same, but is asked for by name, so that
  * it compresses where no link is stated, as a codec does. Its option "reductions=coded" or
  * "reductions=native" says whether reductions are compressed, in which case another order of
- * additions may change their last bits (tw_codec_reductions()). tw_message_encode() knows no link:
+ * additions may change their last bits; under "reductions=ordered" that order is always the one of
+ * the ranks (tw_codec_reductions()). tw_message_encode() knows no link:
  * its "auto" asks for a ratio alone (`least_ratio`), not for speed. tw_plan_message() and
  * collectives go by the stated link: raw if none is stated, else by the ratio from which on
  * compression is faster. Immutable; the caller destroys it.
@@ -160,7 +161,9 @@ typedef enum tw_reductions {
   TW_REDUCTIONS_UNSAID = 0,
   TW_REDUCTIONS_NATIVE = 1, /* "off", "auto" */
   TW_REDUCTIONS_CODED = 2,  /* codecs that are named */
-  TW_REDUCTIONS_ALONE = 3   /* only a bound of results is given: nothing else is compressed */
+  TW_REDUCTIONS_ALONE = 3,  /* only a bound of results is given: nothing else is compressed */
+  TW_REDUCTIONS_ORDERED =
+      4 /* in the order of the ranks, compressed or raw, from the first call on */
 } tw_reductions;
 tw_reductions tw_codec_reductions(const tw_codec* codec);
 
@@ -849,6 +852,15 @@ typedef enum tw_reduction {
   TW_MAXIMUM = 3
 } tw_reduction;
 
+/* into[i] = into[i] (+) from[i] for `count` elements, with the bits that a tw_comm makes of the
+ * same two values: the step of which sums in the order of the ranks are made. Both arrays lie in
+ * host memory or on a GPU, in either at any alignment, and are the caller's; they may be one and
+ * the same, else they must not overlap. Blocks; on host memory it takes none. TW_UNSUPPORTED for
+ * bytes and 8-bit floats, TW_INVALID_ARGUMENT for what is no reduction or dtype, TW_DEVICE if the
+ * GPU fails. */
+tw_status tw_values_reduce(tw_reduction reduction, tw_dtype dtype, uint64_t count, void* into,
+                           const void* from);
+
 typedef enum tw_algorithm {
   TW_ALGORITHM_PLANNED = 0,
   TW_ALGORITHM_RING = 1,
@@ -857,7 +869,9 @@ typedef enum tw_algorithm {
   TW_ALGORITHM_CHAIN = 4,
   TW_ALGORITHM_BINOMIAL = 5,
   TW_ALGORITHM_PAIRWISE = 6,
-  TW_ALGORITHM_BRUCK = 7
+  TW_ALGORITHM_BRUCK = 7,
+  TW_ALGORITHM_RANK_ORDER = 8 /* of reductions, which are added in the order of the ranks; planned
+                                 only under a spec with reductions=ordered */
 } tw_algorithm;
 
 typedef enum tw_coding {

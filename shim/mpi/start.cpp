@@ -12,6 +12,7 @@
 #include "shim/mpi/collective/agreement.h"
 #include "shim/mpi/collective/communicators.h"
 #include "shim/mpi/collective/compress_whole.h"
+#include "shim/mpi/collective/ordered.h"
 #include "shim/mpi/collective/persist.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/device.h"
@@ -141,6 +142,7 @@ void after_start(bool by_session) {
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_compressed = self.settings.wants_collectives() && self.job.reachable();
+  sums_are_ordered = collectives_may_be_compressed && self.settings.orders_reductions();
   start_trace();
   start_capture(copy_elements);
   const char* const level = tw_setting_value("THINWIRE_LOG");
@@ -169,7 +171,7 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  collectives_may_be_compressed = false;
+  collectives_may_be_compressed = sums_are_ordered = false;
   end_persistent_collectives();
   release_collectives();
   end_trace();

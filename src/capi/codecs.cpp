@@ -122,6 +122,8 @@ tw_reductions tw_codec_reductions(const tw_codec* codec) {
       return TW_REDUCTIONS_NATIVE;
     case Reductions::kCoded:
       return TW_REDUCTIONS_CODED;
+    case Reductions::kOrdered:
+      return TW_REDUCTIONS_ORDERED;
     case Reductions::kUnsaid:
       break;
   }

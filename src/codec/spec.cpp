@@ -86,6 +86,19 @@ Result<std::vector<Option>> split_options(std::string_view text) {
 constexpr std::string_view kShapeKey = "shape";
 constexpr std::string_view kReductionsKey = "reductions";
 
+struct ReductionsWord {
+  std::string_view text;
+  Spec::Reductions meaning;
+};
+constexpr ReductionsWord kReductionsWords[] = {{"native", Spec::Reductions::kNative},
+                                               {"coded", Spec::Reductions::kCoded},
+                                               {"ordered", Spec::Reductions::kOrdered}};
+
+std::string word_of(Spec::Reductions meaning) {
+  const auto* const word = std::ranges::find(kReductionsWords, meaning, &ReductionsWord::meaning);
+  return std::string(word->text);
+}
+
 // One extent; 0 for "?".
 Result<std::uint64_t> parse_extent(std::string_view text) {
   if (text == "?") return std::uint64_t{0};
@@ -165,7 +178,7 @@ std::string Spec::text() const {
   add(result_bound.text());
   add(fill.text());
   if (reductions != Reductions::kUnsaid) {
-    add(std::string(kReductionsKey) + (reductions == Reductions::kCoded ? "=coded" : "=native"));
+    add(std::string(kReductionsKey) + "=" + word_of(reductions));
   }
   if (shape.rank > 0) add(std::string(kShapeKey) + "=" + shape_text(shape));
   const std::string name = kind == Kind::kCodec ? codec->name : insists ? "lossless" : "auto";
@@ -184,11 +197,12 @@ Result<Spec> parse_policy(Spec spec, std::span<const Option> options) {
       return invalid("codec spec: 'lossless' takes shape and reductions, not '" +
                      std::string(option.key) + "'");
     }
-    if (option.value != "native" && option.value != "coded") {
-      return invalid("codec spec: reductions is native or coded");
+    const auto* const word =
+        std::ranges::find(kReductionsWords, option.value, &ReductionsWord::text);
+    if (word == std::end(kReductionsWords)) {
+      return invalid("codec spec: reductions is native, coded or ordered");
     }
-    spec.reductions =
-        option.value == "coded" ? Spec::Reductions::kCoded : Spec::Reductions::kNative;
+    spec.reductions = word->meaning;
   }
   return spec;
 }

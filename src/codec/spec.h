@@ -47,7 +47,7 @@ struct Spec {
   // True for "lossless", a kAuto that may say whether reductions are coded; under "auto" they stay
   // native.
   bool insists = false;
-  enum class Reductions { kUnsaid, kNative, kCoded };
+  enum class Reductions { kUnsaid, kNative, kCoded, kOrdered };
   Reductions reductions = Reductions::kUnsaid;
 
   // The bound of results of reductions; an option of codecs that have `with_bound`.
@@ -63,6 +63,9 @@ struct Spec {
   // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0
   // where there is none.
   Shape shape{.rank = 0};
+
+  // Reductions are added in the order of the ranks, compressed or raw.
+  bool orders_reductions() const { return reductions == Reductions::kOrdered; }
 
   // Compresses nothing if no link is stated.
   bool needs_link() const { return kind == Kind::kAuto && !insists; }

@@ -23,7 +23,8 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
                 const CollectiveFacts& facts) {
   const bool is_auto = spec.kind == Kind::kAuto;
   if (spec.kind == Kind::kOff) return Reason::kOff;
-  const bool takes_reductions = !is_auto || spec.reductions == codec::Spec::Reductions::kCoded;
+  const bool takes_reductions =
+      !is_auto || spec.orders_reductions() || spec.reductions == codec::Spec::Reductions::kCoded;
   if (!takes_reductions && reduces(facts.operation)) return Reason::kReductionOfAuto;
   if (spec.needs_link() && settings.link_bytes_per_second <= 0 && !settings.force) {
     return Reason::kNoLink;
@@ -73,7 +74,8 @@ class Filter {
  private:
   bool fits(const Way& way) const {
     if (way.operation != facts_.operation) return false;
-    return facts_.algorithm == Algorithm::kPlanned || way.algorithm == facts_.algorithm;
+    if (facts_.algorithm != Algorithm::kPlanned) return way.algorithm == facts_.algorithm;
+    return way.algorithm != Algorithm::kRankOrder;  // it holds more packets than any other
   }
 
   const CollectiveFacts& facts_;
@@ -159,6 +161,10 @@ CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings
   const DefaultFloatMode mode;
   CollectivePlan plan{.reason = eligible(spec, settings, given)};
   CollectiveFacts facts = given;
+  if (spec.orders_reductions() && reduces(facts.operation)) {
+    facts.algorithm = Algorithm::kRankOrder;
+    facts.coding = Coding::kPlanned;
+  }
   facts.spread.parts = parts_of(spec, facts);
   const Filter filter(facts);
   const Candidate raw = fastest(settings, facts, speeds_of(settings, false), filter, false);

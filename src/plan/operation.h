@@ -35,8 +35,9 @@ enum class Algorithm : std::uint32_t {
   kBinomial = 5,
   kPairwise = 6,
   kBruck = 7,
+  kRankOrder = 8,  // of reductions: as kDirect, added in the order of the ranks
 };
-inline constexpr int kAlgorithmCount = 8;
+inline constexpr int kAlgorithmCount = 9;
 
 // How packets are coded on their way; kPlanned names none.
 enum class Coding : std::uint32_t {

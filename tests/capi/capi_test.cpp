@@ -152,6 +152,7 @@ TEST(CApi, ASpecSaysWhetherItNeedsALinkAndTakesReductions) {
         Row{"mpc:stride=1", 0, TW_REDUCTIONS_CODED}, Row{"lossless", 0, TW_REDUCTIONS_UNSAID},
         Row{"lossless:reductions=native", 0, TW_REDUCTIONS_NATIVE},
         Row{"lossless:reductions=coded", 0, TW_REDUCTIONS_CODED},
+        Row{"lossless:reductions=ordered", 0, TW_REDUCTIONS_ORDERED},
         Row{"szp:abs=0.001,allreduce-abs=0.01", 0, TW_REDUCTIONS_CODED},
         Row{"szp:allreduce-abs=0.01", 0, TW_REDUCTIONS_ALONE}}) {
     tw_codec* codec = nullptr;

@@ -33,6 +33,7 @@ TEST(SpecPolicy, ReadsBackInItsNormalForm) {
       {"lossless", "lossless"},
       {"lossless:reductions=coded", "lossless:reductions=coded"},
       {"lossless,reductions=native", "lossless:reductions=native"},
+      {"lossless:reductions=ordered,shape=4x?", "lossless:reductions=ordered,shape=4x?"},
       {"lossless:shape=8x?,reductions=native", "lossless:reductions=native,shape=8x?"},
   };
   for (const auto& [given, normal] : cases) {
@@ -44,6 +45,7 @@ TEST(SpecPolicy, ReadsBackInItsNormalForm) {
   EXPECT_EQ(parse_spec("lossless")->reductions, Reductions::kUnsaid);
   EXPECT_EQ(parse_spec("lossless:reductions=coded")->reductions, Reductions::kCoded);
   EXPECT_EQ(parse_spec("lossless:reductions=native")->reductions, Reductions::kNative);
+  EXPECT_EQ(parse_spec("lossless:reductions=ordered")->reductions, Reductions::kOrdered);
 }
 
 TEST(SpecPolicy, RefusesWhatItDoesNotKnow) {

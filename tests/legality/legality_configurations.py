@@ -55,6 +55,7 @@ CONFIGURATIONS = [
     Configuration("ndzip"),
     Configuration("blockq", lossy=True),
     Configuration("mpc:stride=2"),
+    Configuration("lossless:reductions=ordered", link="1mbit"),
 ]
 _NAMED = {each.codec.partition(":")[0] for each in CONFIGURATIONS} | {"raw"}
 CONFIGURATIONS += [

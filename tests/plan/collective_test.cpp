@@ -17,19 +17,35 @@ using enum Operation;
 using enum Algorithm;
 
 constexpr Way kWays[] = {
-    {kBcast, kChain, Coding::kOnce},          {kBcast, kBinomial, Coding::kOnce},
-    {kBcast, kChain, Coding::kPerHop},        {kBcast, kChain, Coding::kTwoLevel},
-    {kAllgather, kRing, Coding::kOnce},       {kAllgather, kBruck, Coding::kOnce},
-    {kGather, kDirect, Coding::kOnce},        {kGather, kBinomial, Coding::kOnce},
-    {kGather, kBinomial, Coding::kTwoLevel},  {kGather, kDirect, Coding::kTwoLevel},
-    {kScatter, kDirect, Coding::kOnce},       {kScatter, kBinomial, Coding::kOnce},
-    {kScatter, kBinomial, Coding::kTwoLevel}, {kScatter, kDirect, Coding::kTwoLevel},
-    {kAlltoall, kPairwise, Coding::kOnce},    {kAlltoall, kPairwise, Coding::kTwoLevel},
-    {kReduce, kBinomial, Coding::kOnce},      {kReduce, kDirect, Coding::kOnce},
-    {kAllreduce, kRing, Coding::kOnce},       {kAllreduce, kRing, Coding::kPerHop},
-    {kAllreduce, kRing, Coding::kTwoLevel},   {kAllreduce, kDirect, Coding::kOnce},
-    {kAllreduce, kDirect, Coding::kTwoLevel}, {kAllreduce, kRecursiveDoubling, Coding::kOnce},
-    {kReduceScatter, kRing, Coding::kOnce},   {kReduceScatter, kDirect, Coding::kOnce},
+    {kBcast, kChain, Coding::kOnce},
+    {kBcast, kBinomial, Coding::kOnce},
+    {kBcast, kChain, Coding::kPerHop},
+    {kBcast, kChain, Coding::kTwoLevel},
+    {kAllgather, kRing, Coding::kOnce},
+    {kAllgather, kBruck, Coding::kOnce},
+    {kGather, kDirect, Coding::kOnce},
+    {kGather, kBinomial, Coding::kOnce},
+    {kGather, kBinomial, Coding::kTwoLevel},
+    {kGather, kDirect, Coding::kTwoLevel},
+    {kScatter, kDirect, Coding::kOnce},
+    {kScatter, kBinomial, Coding::kOnce},
+    {kScatter, kBinomial, Coding::kTwoLevel},
+    {kScatter, kDirect, Coding::kTwoLevel},
+    {kAlltoall, kPairwise, Coding::kOnce},
+    {kAlltoall, kPairwise, Coding::kTwoLevel},
+    {kReduce, kBinomial, Coding::kOnce},
+    {kReduce, kDirect, Coding::kOnce},
+    {kAllreduce, kRing, Coding::kOnce},
+    {kAllreduce, kRing, Coding::kPerHop},
+    {kAllreduce, kRing, Coding::kTwoLevel},
+    {kAllreduce, kDirect, Coding::kOnce},
+    {kAllreduce, kDirect, Coding::kTwoLevel},
+    {kAllreduce, kRecursiveDoubling, Coding::kOnce},
+    {kReduceScatter, kRing, Coding::kOnce},
+    {kReduceScatter, kDirect, Coding::kOnce},
+    {kReduce, kRankOrder, Coding::kOnce},
+    {kAllreduce, kRankOrder, Coding::kOnce},
+    {kReduceScatter, kRankOrder, Coding::kOnce},
 };
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -50,6 +66,30 @@ CollectiveFacts facts(Operation operation, std::uint64_t bytes = 64 * kMiB) {
 
 Reason reason_of(const char* text, CollectiveFacts about, CollectiveSettings with = settings()) {
   return plan_collective(spec(text), with, about).reason;
+}
+
+// Raw too, and whatever is asked for; nothing else has an order to keep.
+TEST(CollectivePlan, AddsInTheOrderOfTheRanksIfTheSpecSaysSo) {
+  const auto planned = [](const char* text, CollectiveFacts about) {
+    return plan_collective(spec(text), settings(), about);
+  };
+  constexpr const char* kOrdered = "lossless:reductions=ordered";
+  for (const Operation operation : {kAllreduce, kReduce, kReduceScatter}) {
+    for (const std::uint64_t bytes : {std::uint64_t{16}, kMiB, 64 * kMiB}) {
+      CollectiveFacts about = facts(operation, bytes);
+      EXPECT_EQ(planned(kOrdered, about).algorithm, kRankOrder);
+      about.spread = {.ranks = 8, .nodes = 2};
+      about.algorithm = kRing;
+      about.coding = Coding::kTwoLevel;
+      EXPECT_EQ(planned(kOrdered, about).algorithm, kRankOrder);
+      EXPECT_EQ(planned(kOrdered, about).coding, Coding::kOnce);
+      EXPECT_NE(planned("lossless:reductions=coded", facts(operation, bytes)).algorithm,
+                kRankOrder);
+    }
+  }
+  EXPECT_EQ(planned(kOrdered, facts(kAllreduce)).reason, Reason::kCompress);
+  EXPECT_EQ(planned(kOrdered, facts(kAllreduce, 16)).reason, Reason::kBelowThreshold);
+  EXPECT_NE(planned(kOrdered, facts(kBcast)).algorithm, kRankOrder);
 }
 
 TEST(CollectivePlan, NamesEachReasonToGoRaw) {

@@ -39,8 +39,9 @@ TEST(Table, CodesNothingForOneRank) {
 }
 
 // True if one rank keeps all packets. Bruck's algorithm and recursive doubling pass on all they
-// have in each round.
+// have in each round, and who adds up in the order of the ranks holds what comes too early.
 bool keeps_all_packets(const Row& row) {
+  if (row.algorithm == Algorithm::kRankOrder) return true;
   return row.operation == Operation::kAllgather &&
          (row.algorithm == Algorithm::kBruck || row.algorithm == Algorithm::kRecursiveDoubling);
 }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "choose/backoff.h"
@@ -62,6 +63,7 @@ struct CommFacts {
   std::unordered_map<int, KnownPeer> peers;
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
   std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
+  std::optional<bool> sums_in_order;  // after a reduction under reductions=ordered
   ~CommFacts();
 };
 

@@ -37,11 +37,12 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
 }
 
 // By what all ranks know. Once for the run if the results depend on the way that a call goes:
-// under a lossy codec, and of sums, whose order of additions is another one.
+// under a lossy codec, and of sums whose order of additions is another one.
 choose::CallKind& kind_of(const Part& part, Collectives& kept) {
   KindKey of = kind_key_of(part);
   if (compressed_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
-  const bool once = part.is_lossy || part.form->reduces;
+  const bool is_ordered = tw_codec_reductions(part.codec) == TW_REDUCTIONS_ORDERED;
+  const bool once = part.is_lossy || (part.form->reduces && !is_ordered);
   return kept.kinds.try_emplace(of, once).first->second;
 }
 

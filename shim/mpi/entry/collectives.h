@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shim/mpi/collective/compress_whole.h"
+#include "shim/mpi/collective/ordered.h"
 #include "shim/mpi/entry/refuse.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/stand_in_buffer.h"
@@ -28,6 +29,13 @@ inline Role role_of(int root, MPI_Comm comm) {
   if (inter) return {root == MPI_ROOT, root >= 0};
   real().Comm_rank(comm, &rank);
   return {root == rank, true};
+}
+
+// A reduction in the order of the ranks if that is wanted, else `native`.
+template <typename Native>
+int in_order_or(Sum sum, const CollectiveArguments& arguments, Native&& native) {
+  if (const auto done = add_in_order_if_wanted(sum, arguments)) return *done;
+  return native();
 }
 
 // How many ranks a rank exchanges blocks with.

@@ -58,7 +58,7 @@ std::vector<TypedBlock> blocks_of(const Side& side, int first, int count) {
 // A persistent collective whose request is the MPI's own, and the program's handle as well.
 class StagedPersistent : public Persistent {
  public:
-  StagedPersistent(MPI_Request token, StagedCollectivePointer staged)
+  StagedPersistent(MPI_Request token, StagedPointer staged)
       : token_(token), staged_(std::move(staged)) {}
 
   int start() override {
@@ -75,7 +75,7 @@ class StagedPersistent : public Persistent {
 
  private:
   MPI_Request token_;
-  StagedCollectivePointer staged_;
+  StagedPointer staged_;
 };
 
 }  // namespace
@@ -147,7 +147,7 @@ int stage_collective(const CollectiveArguments& arguments, bool reads_received, 
   return error;
 }
 
-int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
+int keep_started(StagedPointer staged, MPI_Request* request) {
   if (is_complete(*request)) {
     const Settled outcome = staged->finish();
     if (outcome.error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
@@ -158,7 +158,7 @@ int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
   return MPI_SUCCESS;
 }
 
-int keep_persistent(StagedCollectivePointer staged, MPI_Request* request) {
+int keep_persistent(StagedPointer staged, MPI_Request* request) {
   add_persistent(*request, std::make_unique<StagedPersistent>(*request, std::move(staged)));
   return MPI_SUCCESS;
 }

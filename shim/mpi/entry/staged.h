@@ -24,7 +24,7 @@ class StagedCollective : public Staged {
   void* received() const { return received_.address(); }
 
   // Before each start: what the call reads is brought to the host. Returns what went wrong, raised.
-  int load();
+  int load() override;
 
   // After each completion: what it wrote is brought to the GPU.
   Settled finish() override;
@@ -60,7 +60,7 @@ inline void redirect(const StagedCollective& staged, void*& received) {
 
 // The MPI has started the call, or made its persistent request: the completion calls do the rest.
 // Return what went wrong, raised.
-int keep_started(StagedCollectivePointer staged, MPI_Request* request);
-int keep_persistent(StagedCollectivePointer staged, MPI_Request* request);
+int keep_started(StagedPointer staged, MPI_Request* request);
+int keep_persistent(StagedPointer staged, MPI_Request* request);
 
 }  // namespace thinwire::mpi

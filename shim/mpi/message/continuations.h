@@ -23,7 +23,10 @@ class Staged {
   Staged(const Staged&) = delete;
   Staged& operator=(const Staged&) = delete;
 
-  // Returns what went wrong, not raised.
+  // Before each start: brings what the call reads to where it is read. What went wrong, raised.
+  virtual int load() { return 0; }
+
+  // After each completion. Returns what went wrong, not raised.
   virtual Settled finish() = 0;
 
   // False: MPI_Request_free is the MPI's to judge.

@@ -29,6 +29,8 @@
   X(ompi_mpi_signed_char) X(ompi_mpi_short) X(ompi_mpi_unsigned_short)                   \
   X(ompi_mpi_int16_t) X(ompi_mpi_uint16_t)                                               \
   X(ompi_mpi_uint64_t) X(ompi_mpi_unsigned_long_long) X(ompi_mpi_count)                \
+  X(ompi_mpi_long_double) X(ompi_mpi_c_long_double_complex) X(ompi_mpi_cxx_ldblcplex)    \
+  X(ompi_mpi_real16) X(ompi_mpi_complex32)                                               \
   X(ompi_mpi_int32_t) X(ompi_mpi_op_sum) X(ompi_mpi_op_prod)        \
   X(ompi_mpi_op_min) X(ompi_mpi_op_max) X(ompi_mpi_errors_return)                        \
   X(ompi_mpi_info_null) X(ompi_mpi_errhandler_null) X(ompi_mpi_group_null)

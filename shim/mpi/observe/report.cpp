@@ -75,6 +75,7 @@ Totals own_totals() {
     totals.collectives[reason] = counters.collectives[reason];
     totals.native_bytes[reason] = counters.native_bytes[reason];
   }
+  totals.sums_in_rank_order = counters.sums_in_rank_order;
   totals.collective_raw_bytes = counters.collective_raw_bytes;
   totals.collective_wire_bytes = counters.collective_wire_bytes;
   totals.collective_packets = counters.collective_packets;

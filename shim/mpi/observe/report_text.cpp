@@ -80,6 +80,7 @@ std::string collectives_as_json(const Totals& totals) {
       << ", \"predicted_seconds\": " << 1e-9 * totals.collective_predicted_nanoseconds
       << ", \"saved_seconds\": " << signed_seconds(totals.collective_saved_nanoseconds)
       << ", \"native_calls\": " << sum_of(totals.collectives)
+      << ", \"in_rank_order\": " << totals.sums_in_rank_order
       << ", \"native_by_reason\": " << by_reason(totals.collectives)
       << ", \"native_bytes\": " << sum_of(totals.native_bytes)
       << ", \"native_bytes_by_reason\": " << by_reason(totals.native_bytes) << "}";
@@ -95,7 +96,7 @@ std::string in_words(std::string json) {
 std::string collectives_as_text(const Totals& totals) {
   const std::uint64_t native = sum_of(totals.collectives);
   const std::uint64_t raw_packets = sum_of(totals.collective_raw_packets);
-  if (totals.collectives[TW_COMPRESS] + native == 0) return "";
+  if (totals.collectives[TW_COMPRESS] + native + totals.sums_in_rank_order == 0) return "";
   std::ostringstream out;
   out << "  collectives " << totals.collectives[TW_COMPRESS] << " calls compressed, "
       << totals.collective_raw_bytes << " bytes sent as " << totals.collective_wire_bytes << ", "
@@ -108,6 +109,10 @@ std::string collectives_as_text(const Totals& totals) {
       << in_words(by_reason(totals.collectives)) << '\n'
       << "              " << sum_of(totals.native_bytes) << " bytes in those"
       << in_words(by_reason(totals.native_bytes)) << '\n';
+  if (totals.sums_in_rank_order > 0) {
+    out << "              " << totals.sums_in_rank_order
+        << " of those, and scans, added in the order of the ranks\n";
+  }
   return out.str();
 }
 

@@ -52,6 +52,7 @@ struct Totals {
   Pool gpu_pools;
   std::array<std::uint64_t, kNativeReasons> collectives;
   std::array<std::uint64_t, kNativeReasons> native_bytes;
+  std::uint64_t sums_in_rank_order;
   std::uint64_t collective_raw_bytes;
   std::uint64_t collective_wire_bytes;
   std::uint64_t collective_packets;

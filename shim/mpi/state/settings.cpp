@@ -85,6 +85,10 @@ bool Settings::codes_reductions() const {
   return std::ranges::any_of(codecs, &CodecUse::codes_reductions);
 }
 
+bool Settings::orders_reductions() const {
+  return tw_codec_reductions(codec()) == TW_REDUCTIONS_ORDERED;
+}
+
 bool Settings::knows_words() const {
   return std::ranges::any_of(holds_of_rule, [](tw_dtype held) { return held != TW_BYTES; });
 }

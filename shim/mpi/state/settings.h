@@ -62,6 +62,9 @@ struct Settings {
   // Whether some codec does.
   bool codes_reductions() const;
 
+  // Whether THINWIRE_CODEC has reductions added in the order of the ranks, compressed or raw.
+  bool orders_reductions() const;
+
   // Whether some rule says what bytes and 16-bit integers hold.
   bool knows_words() const;
 

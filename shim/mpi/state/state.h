@@ -50,6 +50,7 @@ struct Counters {
   std::atomic<std::uint64_t> collectives[kNativeReasons]{};
   std::atomic<std::uint64_t>
       native_bytes[kNativeReasons]{};                  // of the others, if a report is wanted
+  std::atomic<std::uint64_t> sums_in_rank_order{0};    // of those that the MPI moved raw
   std::atomic<std::uint64_t> collective_raw_bytes{0};  // sent in those that were compressed
   std::atomic<std::uint64_t> collective_wire_bytes{0};
   std::atomic<std::uint64_t> collective_packets{0};

@@ -41,6 +41,12 @@ Schedule scatter_direct_two_level(const Topology& topology);
 Schedule alltoall_pairwise(const Topology& topology);
 Schedule alltoall_pairwise_two_level(const Topology& topology);
 
+// In rank order each value is the sum of rank 0's and rank 1's, plus rank 2's, and so on; a rank
+// holds as many packets as there are others.
+Schedule reduce_in_rank_order(const Topology& topology);
+Schedule reduce_scatter_in_rank_order(const Topology& topology);
+Schedule allreduce_in_rank_order(const Topology& topology);
+
 Schedule reduce_binomial(const Topology& topology);
 Schedule reduce_binomial_two_level(const Topology& topology);
 Schedule reduce_direct(const Topology& topology);

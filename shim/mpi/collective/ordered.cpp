@@ -1,0 +1,179 @@
+#include "shim/mpi/collective/ordered.h"
+
+#include <algorithm>
+#include <atomic>
+#include <initializer_list>
+#include <string>
+
+#include "shim/mpi/choose/peers.h"
+#include "shim/mpi/collective/agreement.h"
+#include "shim/mpi/native/datatypes.h"
+#include "shim/mpi/native/raise.h"
+#include "shim/mpi/native/real.h"
+#include "shim/mpi/state/state.h"
+
+namespace thinwire::mpi {
+
+bool sums_are_ordered = false;
+
+namespace {
+
+std::optional<tw_reduction> reduction_of(MPI_Op op) {
+  if (op == MPI_SUM) return TW_SUM;
+  if (op == MPI_PROD) return TW_PRODUCT;
+  if (op == MPI_MIN) return TW_MINIMUM;
+  if (op == MPI_MAX) return TW_MAXIMUM;
+  return std::nullopt;
+}
+
+// Floats that no codec takes. A handle that the MPI lacks is a null one, which no type has.
+bool is_wide(MPI_Datatype type) {
+  const std::initializer_list<MPI_Datatype> wide = {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX,
+                                                    MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16,
+                                                    MPI_COMPLEX32};
+  return std::ranges::find(wide, type) != wide.end();
+}
+
+bool is_valid(const OrderedCall& call) {
+  if (!call.scatters()) return call.counts.count(0) > 0;
+  std::int64_t total = 0;
+  for (int block = 0; block < call.ranks; ++block) {
+    if (call.counts.count(block) < 0) return false;
+    total += call.counts.count(block);
+  }
+  return total > 0;
+}
+
+// Buffers that the MPI refuses on the rank that has them, before it sends anything.
+bool buffers_are_wrong(const CollectiveArguments& arguments, const OrderedCall& call) {
+  const void* const sent = arguments.sent.buffer;
+  const void* const received = arguments.received.buffer;
+  if (received == MPI_IN_PLACE && call.has_result()) return true;
+  if (call.in_place && call.sum == Sum::kReduce && call.rank != call.root) return true;
+  if (call.input == nullptr) return true;
+  const bool writes = call.has_result() && call.summands() > 0 &&
+                      (!call.scatters() || call.count_of(call.rank) > 0);
+  return writes && (received == nullptr || (!call.in_place && sent == received));
+}
+
+// Says once that a communicator's sums stay the MPI's own.
+void warn(MPI_Comm comm, const Agreement& agreement) {
+  static std::atomic<bool> said{false};
+  int rank = 0, size = 0;
+  real().Comm_rank(comm, &rank);
+  real().Comm_size(comm, &size);
+  if (rank != agreement.speaker || said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         ("sums on a communicator of " + std::to_string(size) +
+          " ranks are in the MPI's own order: rank " + std::to_string(agreement.odd_rank) +
+          " does not run this Thinwire with these settings of collectives")
+             .c_str());
+}
+
+// By what the ranks have published; kept with the communicator.
+Order order_on(MPI_Comm comm) {
+  CommFacts& facts = comm_facts(comm);
+  {
+    const std::lock_guard lock(facts.mutex);
+    if (facts.sums_in_order) return *facts.sums_in_order ? Order::kOfRanks : Order::kMpis;
+  }
+  const Agreement agreement = agreement_on(comm);
+  if (agreement.standing == Standing::kNotAsked) return Order::kNotKnown;
+  const bool agrees = agreement.standing == Standing::kSame;
+  if (!agrees) warn(comm, agreement);
+  const std::lock_guard lock(facts.mutex);
+  facts.sums_in_order = agrees;
+  return agrees ? Order::kOfRanks : Order::kMpis;
+}
+
+}  // namespace
+
+Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
+  const auto reduction = reduction_of(op);
+  if (!reduction || type == MPI_DATATYPE_NULL) return;
+  reduction_ = *reduction;
+  element_bytes_ = message_bytes(1, type);
+  if (is_wide(type)) {
+    has_order_ = is_wide_ = is_native_ = true;
+    return;
+  }
+  // A derived type, which MPI's operations do not take, is for the MPI to refuse.
+  if (type != MPI_FLOAT && type != MPI_DOUBLE && is_derived(type)) {
+    const int combiner = combiner_of(type);
+    if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX) return;
+  }
+  const TypeFacts facts = type_facts(type);
+  if (facts.values != Values::kReals && facts.values != Values::kPairs) return;
+  leaf_ = facts.leaf;
+  leaves_ = facts.values == Values::kPairs ? 2 : 1;
+  has_order_ = true;
+  is_native_ = leaves_ == 2 && reduction_ != TW_SUM;
+}
+
+int Adder::add(std::byte* into, const std::byte* from, std::uint64_t count) const {
+  if (!is_native_) {
+    const tw_status status = tw_values_reduce(reduction_, leaf_, count * leaves_, into, from);
+    return status == TW_OK ? MPI_SUCCESS : MPI_ERR_INTERN;
+  }
+  using Reduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op);
+  static const auto reduce_local = reinterpret_cast<Reduce>(native_call("PMPI_Reduce_local"));
+  constexpr std::uint64_t kMost = 1 << 24;
+  for (std::uint64_t at = 0; at < count; at += kMost) {
+    const auto few = static_cast<int>(std::min(kMost, count - at));
+    const std::uint64_t place = at * element_bytes_;
+    const int error = reduce_local(from + place, into + place, few, type_, op_);
+    if (error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+int Adder::add_up(std::byte* gathered, int blocks, std::uint64_t count) const {
+  for (int block = 1; block < blocks; ++block) {
+    const std::byte* const from =
+        gathered + static_cast<std::uint64_t>(block) * count * element_bytes_;
+    if (const int error = add(gathered, from, count); error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<OrderedCall>& call) {
+  if (arguments.comm == MPI_COMM_NULL) return Order::kMpis;
+  const Adder adder(arguments.sent.type, arguments.op);
+  if (!adder.has_order()) return Order::kMpis;
+  int inter = 0;
+  if (real().Comm_test_inter(arguments.comm, &inter) != MPI_SUCCESS || inter != 0) {
+    return Order::kMpis;
+  }
+  const bool in_place = arguments.sent.buffer == MPI_IN_PLACE;
+  OrderedCall made{.sum = sum,
+                   .comm = arguments.comm,
+                   .adder = adder,
+                   .root = arguments.root,
+                   .input = in_place ? arguments.received.buffer : arguments.sent.buffer,
+                   .output = const_cast<void*>(arguments.received.buffer),
+                   .in_place = in_place,
+                   .counts = arguments.sent.counts};
+  real().Comm_rank(made.comm, &made.rank);
+  real().Comm_size(made.comm, &made.ranks);
+  if (made.ranks < 2 || made.counts.is_missing() || !is_valid(made)) return Order::kMpis;
+  if (sum == Sum::kReduce && (made.root < 0 || made.root >= made.ranks)) return Order::kMpis;
+  if (buffers_are_wrong(arguments, made)) return Order::kMpis;
+  const Order order = order_on(made.comm);
+  if (order == Order::kOfRanks) call = made;
+  return order;
+}
+
+std::optional<int> add_in_order(Sum sum, const CollectiveArguments& arguments) {
+  std::optional<OrderedCall> call;
+  switch (order_of(sum, arguments, call)) {
+    case Order::kOfRanks:
+      return run_in_order(*call);
+    case Order::kNotKnown:
+      return raise(arguments.comm, MPI_ERR_OTHER);
+    case Order::kMpis:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace thinwire::mpi

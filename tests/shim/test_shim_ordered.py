@@ -1,0 +1,74 @@
+"""Reductions in the order of the ranks: the same bits compressed and raw, whatever the call."""
+
+from pathlib import Path
+
+import pytest
+from mpis import ALL, OTHERS, SYSTEM, Mpi
+from shim_runs import PROGRAMS, Run, mpirun
+
+pytestmark = pytest.mark.multiproc
+
+ORDERED = {"THINWIRE_CODEC": "lossless:reductions=ordered"}
+# All that can be compressed is; smaller calls, non-blocking ones before it and scans stay raw.
+COMPRESSED = {
+    **ORDERED,
+    "THINWIRE_FORCE": "1",
+    "THINWIRE_SAME_NODE": "1",
+    "THINWIRE_THRESHOLD": "4096",
+}
+RAW = {**ORDERED, "THINWIRE_LINK": "1000gbit"}
+
+
+def ordered(
+    mpi: Mpi, ranks: int, settings: dict[str, str], report: Path | None, *words: str
+) -> Run:
+    program = [mpi.programs / "shim_coll_ordered", *words]
+    return mpirun(ranks, program, mpi.production, settings, report, timeout=120, mpi=mpi)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+@pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])
+def test_sums_are_those_of_the_ranks_in_order(
+    settings: dict[str, str], ranks: int, tmp_path: Path
+) -> None:
+    done = ordered(SYSTEM, ranks, settings, tmp_path / "report").all_right(ranks)
+    assert (done.collectives["compressed"] > 0) == (settings is COMPRESSED)
+    assert done.collectives["in_rank_order"] > 1000
+
+
+@pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])
+def test_under_every_mpi(mpi: Mpi, settings: dict[str, str], tmp_path: Path) -> None:
+    ordered(mpi, 4, settings, tmp_path / "report").all_right(4)
+
+
+@pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])
+def test_arrays_that_go_in_several_rounds(settings: dict[str, str], tmp_path: Path) -> None:
+    ordered(SYSTEM, 3, settings, tmp_path / "report", "9000001").all_right(3)
+
+
+def test_the_mpi_itself_adds_in_another_order() -> None:
+    """The program notices it; and a rank without the library leaves all to the MPI."""
+    done = mpirun(4, [PROGRAMS / "shim_coll_ordered"])
+    assert done.code == 0
+    assert "came to something else" in done.output
+
+
+def test_ranks_that_differ_leave_their_sums_to_the_mpi() -> None:
+    """Nobody hangs or fails, and one line says why."""
+    program = PROGRAMS / "shim_coll_ordered"
+    other = ["env", "-u", "THINWIRE_CODEC", f"LD_PRELOAD={SYSTEM.production}", str(program)]
+    words = [f"LD_PRELOAD={SYSTEM.production}", str(program)]
+    done = mpirun(3, ["env", *words, ":", "-n", "1", *other], None, ORDERED)
+    assert done.code == 0, done.output + done.errors
+    assert "came to something else" in done.output
+    assert done.errors.count("sums on a communicator of 4 ranks are in the MPI's own order") == 1
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_coded_and_native_reductions_are_as_ever(mpi: Mpi, tmp_path: Path) -> None:
+    """Without the option nothing is added by the library that it does not compress."""
+    done = ordered(mpi, 4, {"THINWIRE_CODEC": "lossless", "THINWIRE_FORCE": "1"}, tmp_path / "r")
+    assert done.code == 0, done.output + done.errors
+    assert done.collectives["compressed"] == 0
+    assert done.collectives["in_rank_order"] == 0
