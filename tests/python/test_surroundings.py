@@ -37,6 +37,7 @@ WORDS = {
     "report": "job",
     "explain": "--bytes 1MiB --link 1gbit",
     "simulate": "--codec mpc --ratio 2 --encode 1GB/s --link 1gbit --nodes 2 --no-search",
+    "reproduce": "naive",
     "tune": "--show",
     "demo": "--quick --output-dir own.tw/none",
     "lab run": "-- true",

@@ -8,10 +8,10 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
-from results import charts, tables
+from results import charts, headlines, tables
 from results.rows import BadData, Row, Run, chosen, runs_of, tables_of
 
-MARK = re.compile(r"^<!-- (table|chart|runs)(?: (\S+))? -->$", re.M)
+MARK = re.compile(r"^<!-- (table|chart|runs|headlines)(?: (\S+))? -->$", re.M)
 MANY = 3  # runs of a table that are not told one by one
 HEAD = "<!-- Made by tools/results_pages from {folder}: change it there. -->\n\n"
 
@@ -53,6 +53,8 @@ class Page:
             self.used.add((kind, name))
             if kind == "runs":
                 return self.command(name)
+            if kind == "headlines":
+                return headlines.as_markdown(self.root)
             spec = self.spec.get(kind, {}).get(name)
             if spec is None:
                 raise BadData(f"{self.folder.name}/page.toml describes no {kind} `{name}`")
@@ -104,7 +106,11 @@ class Page:
         left = described - self.used
         if left:
             raise BadData(f"{self.folder.name}/page.md.in has no place for {sorted(left)}")
-        shown = {self.spec[kind][name]["rows"] for kind, name in self.used if kind != "runs"}
+        shown = {
+            self.spec[kind][name]["rows"]
+            for kind, name in self.used
+            if name in self.spec.get(kind, {})
+        }
         linked = {name for name in self.tables if f"/rows.md#{name})" in self.text}
         if lost := set(self.tables) - shown - linked:
             raise BadData(f"{self.folder.name} neither shows nor links {sorted(lost)}")

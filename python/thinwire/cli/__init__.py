@@ -94,6 +94,11 @@ COMMANDS = {
     "demo": Command(
         "demo", "demo", "Run a wave solver over slow links, raw and compressed, and compare."
     ),
+    "reproduce": Command(
+        "reproduce",
+        "reproduce",
+        "Show published figures beside ours; run the command of one if this machine allows.",
+    ),
     "lab": Command("lab", "app", "A small cluster on this machine: hosts joined by shaped links."),
     "bench": Command("bench", "app", "Measure codecs and messages on this machine."),
     "policy": Command(

@@ -62,7 +62,7 @@ def facts() -> dict[str, Any]:
         ],
         "machine": {"platform": platform.platform(), "cpus": os.cpu_count()},
         "gpus": _gpus(),
-        "lab": _namespaces(),
+        "lab": namespaces(),
         "settings": _settings(),
     }
 
@@ -96,7 +96,7 @@ def why_no_gpu(error: ThinwireError) -> str:
     return error.args[0]
 
 
-def _namespaces() -> dict[str, Any]:
+def namespaces() -> dict[str, Any]:
     """Whether the lab can make its hosts."""
     if not shutil.which("unshare"):
         return {"can_run": False, "namespaces": "no unshare program"}

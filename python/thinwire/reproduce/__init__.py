@@ -1,0 +1,1 @@
+"""Published figures of the work that this library stands on, beside its own."""
