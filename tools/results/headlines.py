@@ -13,7 +13,8 @@ from results.rows import BadData, chosen, runs_of, tables_of
 
 REPRODUCE = "python/thinwire/reproduce"
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-MOST = 4  # cases of a row on the page
+MOST = 3  # cases of a row on the page
+MOST_OTHERS = 2  # if none has a figure of theirs and of ours
 
 
 @cache
@@ -52,7 +53,7 @@ def ours(row: Any) -> str:
         return "not run"
     cases = [case for case in row.cases if case.theirs][:MOST]
     if not any(row.ours(case) for case in cases):
-        others = [case for case in row.cases if row.ours(case)]
+        others = [case for case in row.cases if row.ours(case)][:MOST_OTHERS]
         return "of other kinds: " + "; ".join(f"{case.of}: {row.ours(case)}" for case in others)
     said = ", ".join(row.ours(case) or "–" for case in cases)
     unit = f" {row.unit}" if row.figure == "stated" else ""

@@ -3,16 +3,18 @@
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from thinwire.bench.layout import print_cells, print_wrapped
-from thinwire.bench.output import say
+from thinwire.bench.output import Column, number, print_json, print_table, say
 from thinwire.reproduce.needs import unmet
 from thinwire.reproduce.rows import FIGURES, SOURCES, Case, Row, as_json, read_rows
 from thinwire.reproduce.run import QUICK, QUICK_SECONDS, Outcome, run
+from thinwire.reproduce.traits import all_traits, write_file
 
 SHORT = 4  # cases of a row in the list
 
@@ -23,6 +25,13 @@ def reproduce(
         bool,
         typer.Option("--quick", help="Small runs for two processors without a GPU, 10 minutes."),
     ] = False,
+    stand_ins: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write generated stand-ins for data sets there, and show their traits.",
+        ),
+    ] = None,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show published figures beside ours; run the command of one if this machine allows.
@@ -30,6 +39,9 @@ def reproduce(
     Figures of ours are recorded ones: bench/results of the source tree has the runs. With --quick
     alone all small runs follow one another.
     """
+    if stand_ins is not None:
+        _write_stand_ins(stand_ins, json_wanted)
+        return
     rows = {row.name: row for row in read_rows()}
     if name and name not in rows:
         raise typer.BadParameter(f"there is no row {name!r}: thinwire reproduce lists them")
@@ -47,6 +59,39 @@ def reproduce(
         _print_rest(outcomes, name)
     if any(outcome.did_run and outcome.code for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _write_stand_ins(folder: Path, json_wanted: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    found = all_traits()
+    for each in found:
+        write_file(f"{each.set}.{each.dtype}", folder)
+    if json_wanted:
+        print_json(found)
+        return
+    print_table(found, TRAITS)
+    print_wrapped("None is the set that it is named after; what is published is of the real one.")
+
+
+def _beside(ours: str, published: str) -> Column:
+    heading = ours.replace("_", " ")
+    return (
+        f"{heading}, published",
+        lambda each: (
+            f"{number(getattr(each, ours), '.5g')}, {number(getattr(each, published), '.5g')}"
+        ),
+    )
+
+
+TRAITS: list[Column] = [
+    ("stand-in", lambda each: each.set),
+    ("type", lambda each: each.dtype),
+    ("values", lambda each: str(each.values)),
+    _beside("unique", "published_unique"),
+    ("entropy", lambda each: f"{each.entropy:.5g}"),
+    _beside("mpc", "published_mpc"),
+    _beside("ndzip_leaves", "published_ndzip_leaves"),
+]
 
 
 def _run_all(rows: list[Row], quick: bool, json_wanted: bool) -> list[Outcome]:

@@ -48,7 +48,6 @@ FIGURES: dict[str, tuple[str, Callable[[Decimal, Decimal], str] | None]] = {
     "saved": ("change of the time", _saved),
     "times": ("times as fast", _times),
     "more": ("more in the same time", _more),
-    "ratio": ("ratio", None),
     "stated": ("as recorded", None),
 }
 

@@ -1,17 +1,23 @@
-"""Runs a row's command as it stands, with the data that it names put in."""
+"""Runs a row's command as it stands, with the data that it names put in: `@data/FILE` of the folder
+that $THINWIRE_DATA names, `@stand-in/FILE` generated for the run."""
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from thinwire.bench.samples import DATA_FOLDER
+from thinwire.reproduce.traits import write_file
 
 QUICK_SECONDS = 600.0
+_STAND_IN = re.compile(r"@stand-in/(\S+)")
 # Said beside figures of small runs.
 QUICK = "small sizes, few turns, processors for GPUs: no measure of what the source ran"
 
@@ -32,10 +38,13 @@ class Outcome:
         return self.code is not None
 
 
-def words_of(command: str) -> list[str]:
-    """A command's words, with the folder of data in them; `thinwire` is this Python's."""
+def words_of(command: str, stand_ins: str = "") -> list[str]:
+    """A command's words, with the folders of data in them; `thinwire` is this Python's."""
     folder = os.environ.get(DATA_FOLDER, "")
-    words = [word.replace("@data", folder) for word in shlex.split(command)]
+    words = [
+        word.replace("@data", folder).replace("@stand-in", stand_ins)
+        for word in shlex.split(command)
+    ]
     own = [sys.executable, "-m", "thinwire"]
     return [*own, *words[1:]] if words[0] == "thinwire" else words
 
@@ -44,17 +53,20 @@ def run(name: str, command: str, timeout: float | None, as_json: bool) -> Outcom
     """Runs it to its end, or until so many seconds have passed; its output goes where ours goes,
     as JSON into the outcome if that is asked for."""
     outcome = Outcome(name, command)
-    words = words_of(command) + (["--json"] if as_json else [])
-    began = time.monotonic()
     output = subprocess.PIPE if as_json else None
     sys.stdout.flush()
-    try:
-        done = subprocess.run(words, stdout=output, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        outcome.reasons.append(f"it did not end in {timeout:.0f} s")
-        return outcome
-    finally:
-        outcome.seconds = round(time.monotonic() - began, 1)
+    with tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True) as folder:
+        for file in set(_STAND_IN.findall(command)):
+            write_file(file, Path(folder))
+        words = words_of(command, folder) + (["--json"] if as_json else [])
+        began = time.monotonic()
+        try:
+            done = subprocess.run(words, stdout=output, text=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            outcome.reasons.append(f"it did not end in {timeout:.0f} s")
+            return outcome
+        finally:
+            outcome.seconds = round(time.monotonic() - began, 1)
     outcome.code = done.returncode
     if as_json:
         outcome.result = _parsed(done.stdout)
