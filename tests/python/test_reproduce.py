@@ -1,6 +1,7 @@
 """`thinwire reproduce`: rows are whole, their commands are commands, and what cannot run here says
 why."""
 
+import itertools
 import json
 import re
 import shlex
@@ -12,8 +13,19 @@ import pytest
 from typer.testing import CliRunner
 
 from thinwire.cli import command_line
+from thinwire.codec import Codec
+from thinwire.comm.operation_names import algorithms, operations
 from thinwire.reproduce import needs, run
-from thinwire.reproduce.rows import FIGURES, SOURCES, STATUSES, Case, Row, as_json, read_rows
+from thinwire.reproduce.rows import (
+    FIGURES,
+    SOURCES,
+    STATUSES,
+    Case,
+    Row,
+    as_json,
+    counted,
+    read_rows,
+)
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -60,6 +72,16 @@ def test_figures_of_ours_are_whole_pairs(row: Row) -> None:
         assert not case.recorded or row.ours(case)
 
 
+def test_rows_are_counted_by_what_they_have() -> None:
+    row = next(row for row in ROWS if row.name == "alltoall")
+    assert not row.is_paired and row.has_figures
+    paired = next(row for row in ROWS if row.name == "scatter-64")
+    bare = next(row for row in ROWS if row.name == "naive")
+    said = counted([row, paired, bare])
+    assert "3 rows: 2 measured, 0 simulated, 1 not run; 1 of the measured ones" in said
+    assert "1 of 4 printed figures" in said
+
+
 def test_names_are_of_one_row_each_and_every_source_has_some() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert {row.source for row in ROWS} == set(SOURCES)
@@ -82,6 +104,13 @@ def test_the_command_of_a_row_is_one(name: str, monkeypatch: pytest.MonkeyPatch)
         assert option in known.output, option
     done = CliRunner().invoke(command_line(), [*inner, "--help"])
     assert done.exit_code == 0, done.output
+    for option, value in itertools.pairwise(inner):
+        if option == "--codec":
+            assert value == "off" or Codec(value).spec
+        if option == "--algorithm":
+            assert set(value.split(",")) <= set(algorithms())
+        if option == "--op":
+            assert set(value.split(",")) <= set(operations())
 
 
 def test_figures_of_ours_follow_from_recorded_times() -> None:
@@ -122,7 +151,7 @@ def test_the_list_has_every_row_and_counts_them() -> None:
 
 def test_a_row_that_cannot_run_here_says_why() -> None:
     code, said = call("naive")
-    assert code == 0 and "up to 4x" in said and "not run here: no such command" in said
+    assert code == 0 and "up to 4x" in said and "not run here: there is no build of ours" in said
     code, said = call("hybrid")
     assert code == 0 and "of the source tree: run it there by hand" in said
     code, said = call("none-such")

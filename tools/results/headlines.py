@@ -38,7 +38,7 @@ def as_markdown(root: Path) -> str:
         source = module.SOURCES[row.source].split(",")[0] if row.source != above else ""
         above = row.source
         lines.append(f"| `{row.name}` | {source} | {theirs(row)} | {ours(row)} |")
-    return "\n".join([*lines, "", counted(module, rows)])
+    return "\n".join([*lines, "", module.counted(rows)])
 
 
 def theirs(row: Any) -> str:
@@ -52,23 +52,12 @@ def ours(row: Any) -> str:
     if row.status == "not run":
         return "not run"
     cases = [case for case in row.cases if case.theirs][:MOST]
-    if not any(row.ours(case) for case in cases):
+    if not row.is_paired:
         others = [case for case in row.cases if row.ours(case)][:MOST_OTHERS]
         return "of other kinds: " + "; ".join(f"{case.of}: {row.ours(case)}" for case in others)
     said = ", ".join(row.ours(case) or "–" for case in cases)
     unit = f" {row.unit}" if row.figure == "stated" else ""
     return f"{said}{unit}{' (simulated)' if row.status == 'simulated' else ''}"
-
-
-def counted(module: ModuleType, rows: list[Any]) -> str:
-    """How many headlines and figures have ours beside them."""
-    cases = [(row, case) for row in rows for case in row.cases if case.theirs]
-    have = sum(bool(row.ours(case)) for row, case in cases)
-    by = [(status, sum(row.status == status for row in rows)) for status in module.STATUSES]
-    said = ", ".join(f"{count} {status}" for status, count in by)
-    return (
-        f"{len(rows)} rows: {said}. {have} of {len(cases)} printed figures have ours beside them."
-    )
 
 
 def check(root: Path, rows: list[Any]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from thinwire.bench.layout import print_cells, print_wrapped
 from thinwire.bench.output import Column, number, print_json, print_table, say
 from thinwire.reproduce.needs import unmet
-from thinwire.reproduce.rows import FIGURES, SOURCES, Case, Row, as_json, read_rows
+from thinwire.reproduce.rows import FIGURES, SOURCES, Case, Row, as_json, counted, read_rows
 from thinwire.reproduce.run import QUICK, QUICK_SECONDS, Outcome, run
 from thinwire.reproduce.traits import all_traits, write_file
 
@@ -115,8 +115,7 @@ def _run_all(rows: list[Row], quick: bool, json_wanted: bool) -> list[Outcome]:
 
 def _reasons(row: Row, command: str, needs: tuple[str, ...]) -> list[str]:
     if not command:
-        said = row.why if row.status == "not run" else "it takes GPUs or the source tree"
-        return [f"no such command: {said}"]
+        return [row.why if row.status == "not run" else "no small run: its command shows the whole"]
     return unmet(needs, command)
 
 
@@ -128,13 +127,7 @@ def _print_list(rows: list[Row], json_wanted: bool) -> None:
         [row.name, SOURCES[row.source].split(",")[0], row.status, _in_short(row)] for row in rows
     ]
     print_cells(Console(), ["row", "source", "status", "theirs / ours"], cells)
-    count = {status: sum(row.status == status for row in rows) for status in _statuses(rows)}
-    said = ", ".join(f"{number} {status}" for status, number in count.items())
-    print_wrapped(f"{len(rows)} rows: {said}. thinwire reproduce ROW says all of one, and runs it.")
-
-
-def _statuses(rows: list[Row]) -> list[str]:
-    return list(dict.fromkeys(row.status for row in rows))
+    print_wrapped(f"{counted(rows)} thinwire reproduce ROW says all of one, and runs it.")
 
 
 def _in_short(row: Row) -> str:
@@ -184,8 +177,17 @@ def _cells(row: Row, case: Case) -> list[str]:
 
 
 def _print_rest(outcomes: list[Outcome], name: str) -> None:
-    """The rows that did not run, and why."""
+    """The rows that did not run, and why; those that failed, and how many did neither."""
     for outcome in outcomes:
         if outcome.reasons:
             head = "not run here" if name else f"{outcome.name} was not run"
             print_wrapped(f"{head}: {'; '.join(outcome.reasons)}", hanging="    ")
+        elif outcome.code:
+            print_wrapped(f"{outcome.name} failed: it ended with {outcome.code}")
+    if not name:
+        ran = [outcome for outcome in outcomes if outcome.did_run]
+        seconds = sum(outcome.seconds for outcome in ran)
+        failed = sum(bool(outcome.code) for outcome in ran)
+        print_wrapped(
+            f"{len(ran)} of {len(outcomes)} rows ran, in {seconds:.0f} s; {failed} failed"
+        )

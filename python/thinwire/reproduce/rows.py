@@ -104,6 +104,11 @@ class Row:
         return ""
 
     @property
+    def is_paired(self) -> bool:
+        """Whether a figure of ours stands beside one of theirs of the same kind."""
+        return any(case.theirs and self.ours(case) for case in self.cases)
+
+    @property
     def has_figures(self) -> bool:
         return any(case.recorded for case in self.cases)
 
@@ -115,6 +120,17 @@ def read_rows(folder: Path = FOLDER) -> list[Row]:
         tables = tomllib.loads((folder / f"{source}.toml").read_text())
         found += [_row(name, source, fields) for name, fields in tables.items()]
     return found
+
+
+def counted(rows: list[Row]) -> str:
+    """How many rows and printed figures have ours beside them."""
+    by = ", ".join(f"{sum(row.status == each for row in rows)} {each}" for each in STATUSES)
+    alone = sum(row.has_figures and not row.is_paired for row in rows)
+    pairs = [bool(row.ours(case)) for row in rows for case in row.cases if case.theirs]
+    return (
+        f"{len(rows)} rows: {by}; {alone} of the measured ones have figures of other kinds alone. "
+        f"{sum(pairs)} of {len(pairs)} printed figures have ours beside them."
+    )
 
 
 def _row(name: str, source: str, fields: dict[str, Any]) -> Row:
