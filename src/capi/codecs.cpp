@@ -154,7 +154,9 @@ uint32_t tw_codec_ids_for(const tw_codec* codec, uint32_t dtype, uint32_t* ids, 
   }
   const auto type = static_cast<Dtype>(dtype);
   if (!codec->is_auto()) {
-    return codec->spec.codec->takes(type) ? tw_codec_ids(codec, ids, capacity) : 0;
+    return codec->spec.codec->takes(type, codec->spec.parameter)
+               ? tw_codec_ids(codec, ids, capacity)
+               : 0;
   }
   const auto tried = message::automatic_candidates(type);
   for (std::size_t at = 0; ids != nullptr && at < std::min<std::size_t>(tried.size(), capacity);

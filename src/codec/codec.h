@@ -66,7 +66,7 @@ struct Codec {
   std::uint8_t version;  // of this codec's own format
   bool lossless;
   bool fixed_size;       // encoded size depends on dtype, shape and parameter alone
-  std::uint32_t dtypes;  // dtype_bit() of each that it takes
+  std::uint32_t dtypes;  // dtype_bit() of each that it takes, under some parameter
   int max_rank;          // of shapes of a higher rank the slowest axes are taken as one
   bool flat = false;     // arrays of any shape are coded as one line; the frame keeps the shape
 
@@ -127,6 +127,9 @@ struct Codec {
   // Whether the error of a value is a share of itself, so that no value can destroy another.
   bool each_by_itself = false;
 
+  // Whether it takes one of `dtypes` under a parameter; nullptr if it takes all of them.
+  bool (*takes_under)(std::uint64_t parameter, Dtype dtype) = nullptr;
+
   // kUnsupported, with what is missing and how to get it, if this machine lacks what the codec
   // needs; nullptr if it needs nothing.
   Status (*available)() = nullptr;
@@ -151,6 +154,9 @@ struct Codec {
 
   bool open(std::uint64_t parameter) const { return is_open != nullptr && is_open(parameter); }
   bool takes(Dtype dtype) const { return (dtypes & dtype_bit(dtype)) != 0; }
+  bool takes(Dtype dtype, std::uint64_t parameter) const {
+    return takes(dtype) && (takes_under == nullptr || takes_under(parameter, dtype));
+  }
   bool test_only() const { return id >= kFirstTestId; }
 };
 

@@ -21,7 +21,8 @@ Shape Block::piece_shape(std::uint32_t piece) const {
 }
 
 std::uint64_t Cutter::rows_of_box(const Shape& shape) const {
-  if (spec_.kind == codec::Spec::Kind::kCodec && spec_.codec->takes(dtype_) && shape.count() > 0) {
+  if (spec_.kind == codec::Spec::Kind::kCodec && spec_.codec->takes(dtype_, spec_.parameter) &&
+      shape.count() > 0) {
     // A row of an array whose slowest axes are taken as one is as many of the codec's.
     const Shape coded = codec::coded_shape(*spec_.codec, shape);
     const std::uint64_t each = std::max<std::uint64_t>(coded.extent[0] / shape.extent[0], 1);

@@ -22,6 +22,14 @@ constexpr std::uint64_t kLooks = 32;
 // One of so many values must lie far off on either side.
 constexpr std::uint64_t kFarShare = 16;
 
+// The same on all machines: both ends of a message, and CPU and GPU, look at the same places.
+std::uint64_t drawn_place(std::uint64_t look) {
+  std::uint64_t bits = (look + 1) * 0x9E3779B97F4A7C15;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+  return bits ^ (bits >> 31);
+}
+
 template <Dtype kDtype>
 bool judge_values(const std::byte* values, std::uint64_t count) {
   using F = FloatWordsOf<kDtype>;
@@ -72,11 +80,11 @@ Sample fill_sample(const codec::Chunk& array) {
   sample.places.count = kLooks;
   sample.places.row_bytes = kLookBytes;
   sample.array.shape.extent[0] = kLooks * kLookBytes / dtype_size(array.dtype);
-  // An odd step: what returns in an array does so after even numbers most often.
-  const std::uint64_t step = std::max<std::uint64_t>((runs / kLooks - 1) | 1, 1);
-  const std::uint64_t first = (runs - (kLooks - 1) * step) / 2;
-  for (std::uint64_t run = 0; run < kLooks; ++run) {
-    sample.places.offset[run] = (first + run * step) * kLookBytes;
+  // One in each of as many parts, anywhere in it: rows of a field would be met at the same columns
+  // by any fixed step that their length divides.
+  const std::uint64_t part = runs / kLooks;
+  for (std::uint64_t look = 0; look < kLooks; ++look) {
+    sample.places.offset[look] = (look * part + drawn_place(look) % part) * kLookBytes;
   }
   return sample;
 }

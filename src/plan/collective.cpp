@@ -36,7 +36,7 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
   if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;
   if (facts.bytes < settings.threshold || facts.bytes == 0) return Reason::kBelowThreshold;
   if (reduces(facts.operation) && !is_added(facts.dtype)) return Reason::kDtype;
-  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
+  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype, spec.parameter)) {
     return Reason::kDtype;
   }
   if (facts.spread.ranks < 2) return Reason::kSameNode;
@@ -96,7 +96,8 @@ int parts_of(const codec::Spec& spec, const CollectiveFacts& facts) {
   constexpr std::uint64_t kValuesOfAnyChunk = 4096;  // as the cutter has it
   const std::uint64_t width = dtype_size(facts.dtype);
   std::uint64_t box = kValuesOfAnyChunk;
-  if (spec.kind == Kind::kCodec && spec.codec->takes(facts.dtype) && facts.bytes >= width) {
+  if (spec.kind == Kind::kCodec && spec.codec->takes(facts.dtype, spec.parameter) &&
+      facts.bytes >= width) {
     const Shape line = Shape::line(facts.bytes / width);
     box = spec.codec->chunk_shape(line, facts.dtype, spec.parameter).extent[0];
   }

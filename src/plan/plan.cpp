@@ -13,7 +13,7 @@ Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& 
   }
   if (spec.reductions_alone) return Reason::kReductionsAlone;
   if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
-  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
+  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype, spec.parameter)) {
     return Reason::kDtype;
   }
   if (facts.peer == Peer::kSelf || facts.peer == Peer::kSameNode) {

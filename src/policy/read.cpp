@@ -171,10 +171,11 @@ Status check_codec(const Rule& rule, bool names_dtypes, int line) {
   const codec::Spec spec = *codec::parse_spec(rule.codec);
   for (int dtype = 1; names_dtypes && spec.codec != nullptr && dtype < kDtypeCount; ++dtype) {
     const auto type = static_cast<Dtype>(dtype);
-    if ((rule.dtypes & dtype_bit(type)) == 0 || spec.codec->takes(type)) continue;
+    if ((rule.dtypes & dtype_bit(type)) == 0 || spec.codec->takes(type, spec.parameter)) continue;
     return error_at(line, rule.codec + " does not take " + dtype_name(type));
   }
-  if (rule.holds != Dtype::kBytes && spec.codec != nullptr && !spec.codec->takes(rule.holds)) {
+  if (rule.holds != Dtype::kBytes && spec.codec != nullptr &&
+      !spec.codec->takes(rule.holds, spec.parameter)) {
     return error_at(line, rule.codec + " does not take " + dtype_name(rule.holds));
   }
   if (spec.reductions_alone && (rule.operations & kReductions) == 0) {

@@ -65,7 +65,17 @@ std::vector<Value> any_values(std::size_t count, int least, int most) {
   return values;
 }
 
-constexpr std::uint64_t kToBf16 = 0, kToF16 = 1;
+constexpr std::uint64_t kToBf16 = 0, kToF16 = 1, kToF32 = 2;
+
+TEST(Cast, DoublesAreRoundedAsTheProcessorDoes) {
+  const auto values = any_values<double>(4000, -160, 126);
+  const auto out = round_trip(values, kToF32);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(out[at]),
+              std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<float>(values[at]))))
+        << values[at];
+  }
+}
 
 TEST(Cast, HalfPrecisionIsRoundedInOneStep) {
   const auto values = any_values<double>(8000, -30, 14);
@@ -146,8 +156,9 @@ TEST(Cast, WhatWouldBecomeAnInfinityIsDeclined) {
   EXPECT_TRUE(declines(-1e20, kToF16));
   EXPECT_FALSE(declines(3.3e38f, kToBf16));
   EXPECT_TRUE(declines(std::numeric_limits<float>::max(), kToBf16));
+  EXPECT_TRUE(declines(1e39, kToF32));
   EXPECT_TRUE(declines(-1e300, kToBf16));
-  for (const char* const to : {"bf16", "fp16"}) {
+  for (const char* const to : {"bf16", "fp16", "fp32"}) {
     const auto drawn = parameter_of({{"to", to}, {"round", "stochastic"}});
     EXPECT_TRUE(declines(1e300, drawn)) << to;
     EXPECT_FALSE(declines(-6e4, drawn)) << to;
@@ -157,18 +168,23 @@ TEST(Cast, WhatWouldBecomeAnInfinityIsDeclined) {
 
 TEST(Cast, OptionsAreReadAndSaid) {
   EXPECT_EQ(kCast.describe(parameter_of({})), "to=bf16");
+  EXPECT_EQ(kCast.describe(parameter_of({{"to", "fp32"}})), "to=fp32");
   EXPECT_EQ(kCast.describe(parameter_of({{"to", "fp16"}, {"round", "stochastic"}, {"seed", "9"}})),
             "to=fp16,round=stochastic,seed=9");
   const std::vector<std::vector<Option>> wrong = {
-      {{"to", "int8"}},  {{"to", "fp32"}}, {{"seed", "1"}},
-      {{"round", "up"}}, {{"bits", "8"}},  {{"round", "stochastic"}, {"seed", "4294967296"}}};
+      {{"to", "int8"}},
+      {{"seed", "1"}},
+      {{"round", "up"}},
+      {{"bits", "8"}},
+      {{"round", "stochastic"}, {"seed", "4294967296"}}};
   for (const auto& options : wrong) EXPECT_FALSE(kCast.parse(options).ok());
 }
 
 TEST(Cast, UnsoundParametersAreRefused) {
   EXPECT_TRUE(kCast.check(0, Dtype::kF32, 1).ok());
-  EXPECT_TRUE(kCast.check(1, Dtype::kF64, 1).ok());
-  for (const std::uint64_t parameter : {2ull, 3ull, 8ull, 1ull << 31, 1ull << 32, 7ull}) {
+  EXPECT_TRUE(kCast.check(2, Dtype::kF64, 1).ok());
+  EXPECT_EQ(kCast.check(2, Dtype::kF32, 1).code(), StatusCode::kUnsupported);
+  for (const std::uint64_t parameter : {3ull, 8ull, 1ull << 31, 1ull << 32, 7ull}) {
     EXPECT_EQ(kCast.check(parameter, Dtype::kF64, 1).code(), StatusCode::kDamaged);
   }
 }

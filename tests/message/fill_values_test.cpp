@@ -100,6 +100,20 @@ TYPED_TEST(FillValues, AreNoneOfOrdinaryArrays) {
   are_fit("a fill value near the others");
 }
 
+// As a map has a continent: whichever the length of a row, and wherever it lies.
+TYPED_TEST(FillValues, AreFoundInTheSameColumnsOfAllRows) {
+  using T = TypeParam;
+  for (const std::uint64_t row : {180, 188, 194, 256, 360, 720, 752, 776, 1024, 1440}) {
+    for (std::uint64_t first = 0; first < row; first += row / 6) {
+      auto values = field<T>();
+      for (std::uint64_t at = 0; at < kCount; ++at) {
+        if ((at + row - first) % row < row / 3) values[at] = T(1e36);
+      }
+      EXPECT_EQ(outcome_of("szp:rel=1e-3", values), StatusCode::kDeclined) << row << " " << first;
+    }
+  }
+}
+
 TYPED_TEST(FillValues, OtherByteOrdersAreFound) {
   auto values = field<TypeParam>();
   for (auto& value : values) {

@@ -24,8 +24,8 @@ TYPES = {
     "bf16": (7, 127, 16, "H"),
     "f16": (10, 15, 16, "H"),
 }
-NAN = {"bf16": 0x7FC0, "f16": 0x7E00, "f64": 0x7FF8000000000000}
-NAMES = {"bf16": "bf16", "f16": "fp16"}
+NAN = {"bf16": 0x7FC0, "f16": 0x7E00, "f32": 0x7FC00000, "f64": 0x7FF8000000000000}
+NAMES = {"bf16": "bf16", "f16": "fp16", "f32": "fp32"}
 
 
 def infinity(dtype: str) -> int:
@@ -153,9 +153,9 @@ def make_period(source: str, most: float, *, odd: bool) -> list[int]:
 
 
 CASES = (
-    ("f32", "bf16"), ("f32", "f16"), ("f64", "bf16"), ("f64", "f16"),
+    ("f32", "bf16"), ("f32", "f16"), ("f64", "bf16"), ("f64", "f16"), ("f64", "f32"),
 )  # fmt: skip
-MOST = {"bf16": 3.3e38, "f16": 65503.0}
+MOST = {"bf16": 3.3e38, "f16": 65503.0, "f32": 3.4e38}
 
 
 def make_file() -> Vectors:
@@ -174,7 +174,7 @@ def make_file() -> Vectors:
                 ]
                 payload = struct.pack(f"<{len(codes)}{own}", *codes)
                 back = [widened(code, source, dtype) for code in codes]
-                parameter = {"bf16": 0, "f16": 1}[dtype] | stochastic << 2 | seed << 32
+                parameter = {"bf16": 0, "f16": 1, "f32": 2}[dtype] | stochastic << 2 | seed << 32
                 more = f",round=stochastic,seed={seed}" if stochastic else ""
                 vectors.case(
                     f"cast:to={NAMES[dtype]}{more}",

@@ -57,13 +57,14 @@ def is_policy(codec: Codec) -> bool:
 
 
 def row_of(codec: Codec) -> CodecInfo:
-    """The registry's row of a spec; of "auto" and "lossless" what holds for all they may choose;
-    ValueError for "off", which names no codec."""
+    """The registry's row of a spec, with the types that it takes; of "auto" and "lossless" what
+    holds for all they may choose; ValueError for "off", which names no codec."""
     rows = [info for info in codecs() if info.id in codec.ids]
     if not rows:
         raise ValueError(f"{codec.spec!r} names no codec to measure")
     if not is_policy(codec):
-        return rows[0]
+        taken_here = tuple(dtype for dtype in rows[0].dtypes if codec.ids_for(dtype))
+        return replace(rows[0], dtypes=taken_here)
     taken = {dtype for row in rows for dtype in row.dtypes}
     return replace(
         rows[0],

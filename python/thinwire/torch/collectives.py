@@ -148,7 +148,7 @@ _loses = cache(is_lossy)
 
 def _fits(spec: str, dtype: str, device: str) -> bool:
     """Whether one of the spec's codecs takes such arrays in such memory."""
-    ids = set(codec_of(spec).ids)
+    ids = set(codec_of(spec).ids_for(dtype))
     return any(row.id in ids and _takes(row, dtype, device) for row in codecs())
 
 

@@ -12,8 +12,12 @@ namespace {
 // "off" takes none.
 std::uint32_t dtypes_of(const tw_codec* codec) {
   if (tw_codec_ids(codec, nullptr, 0) == 0) return 0;
-  const auto row = shim::row_of(codec);
-  return row ? row->dtypes : shim::kFloats;
+  if (!shim::row_of(codec)) return shim::kFloats;
+  std::uint32_t taken = 0;
+  for (std::uint32_t dtype = TW_F32; dtype <= TW_F8_E5M2; ++dtype) {
+    if (tw_codec_ids_for(codec, dtype, nullptr, 0) != 0) taken |= 1U << dtype;
+  }
+  return taken;
 }
 
 bool is_lossless(const tw_codec* codec) {

@@ -19,19 +19,22 @@ struct Options {
 };
 
 constexpr std::uint64_t pack(const Options& options) {
-  return std::uint64_t{options.to == Dtype::kF16} | std::uint64_t{options.stochastic} << 2 |
-         std::uint64_t{options.seed} << 32;
+  const std::uint64_t to = options.to == Dtype::kBf16 ? 0 : options.to == Dtype::kF16 ? 1 : 2;
+  return to | std::uint64_t{options.stochastic} << 2 | std::uint64_t{options.seed} << 32;
 }
 
 // The options that a sound parameter stands for.
 constexpr Options unpack(std::uint64_t parameter) {
-  return {.to = (parameter & 1) != 0 ? Dtype::kF16 : Dtype::kBf16,
+  const std::uint64_t to = parameter & 3;
+  return {.to = to == 0   ? Dtype::kBf16
+                : to == 1 ? Dtype::kF16
+                          : Dtype::kF32,
           .stochastic = (parameter >> 2 & 1) != 0,
           .seed = static_cast<std::uint32_t>(parameter >> 32)};
 }
 
 constexpr bool is_sound(std::uint64_t parameter) {
-  if ((parameter >> 1 & 1) != 0 || (parameter >> 3 & 0x1FFFFFFF) != 0) return false;
+  if ((parameter & 3) == 3 || (parameter >> 3 & 0x1FFFFFFF) != 0) return false;
   return (parameter >> 2 & 1) != 0 || parameter >> 32 == 0;
 }
 

@@ -52,14 +52,15 @@ auto with_types(Dtype from, Dtype to, Work&& work) {
     return to == Dtype::kBf16 ? work.template operator()<Dtype::kF32, Dtype::kBf16>()
                               : work.template operator()<Dtype::kF32, Dtype::kF16>();
   }
-  return to == Dtype::kBf16 ? work.template operator()<Dtype::kF64, Dtype::kBf16>()
-                            : work.template operator()<Dtype::kF64, Dtype::kF16>();
+  if (to == Dtype::kBf16) return work.template operator()<Dtype::kF64, Dtype::kBf16>();
+  if (to == Dtype::kF16) return work.template operator()<Dtype::kF64, Dtype::kF16>();
+  return work.template operator()<Dtype::kF64, Dtype::kF32>();
 }
 
 // ---- The row of the registry ----
 
 constexpr const char* kOptionsText =
-    "to=<bf16 or fp16>, round=<nearest or stochastic>, seed=<number>";
+    "to=<bf16, fp16 or fp32>, round=<nearest or stochastic>, seed=<number>";
 
 Status refused(const Option& option) {
   return {StatusCode::kInvalidArgument, "cast: '" + std::string(option.key) + "=" +
@@ -70,8 +71,8 @@ Status refused(const Option& option) {
 bool take(Options& options, std::optional<std::uint32_t>& seed, const Option& option) {
   const auto& [key, value] = option;
   if (key == "to") {
-    options.to = value == "fp16" ? Dtype::kF16 : Dtype::kBf16;
-    return value == "fp16" || value == "bf16";
+    options.to = value == "fp16" ? Dtype::kF16 : value == "fp32" ? Dtype::kF32 : Dtype::kBf16;
+    return value == "fp16" || value == "fp32" || value == "bf16";
   }
   if (key == "round") {
     options.stochastic = value == "stochastic";
@@ -98,14 +99,26 @@ Result<std::uint64_t> parse(std::span<const Option> options) {
 
 std::string describe(std::uint64_t parameter) {
   const Options options = unpack(parameter);
-  std::string text = options.to == Dtype::kBf16 ? "to=bf16" : "to=fp16";
+  std::string text = options.to == Dtype::kBf16  ? "to=bf16"
+                     : options.to == Dtype::kF16 ? "to=fp16"
+                                                 : "to=fp32";
   if (options.stochastic) text += ",round=stochastic,seed=" + std::to_string(options.seed);
   return text;
 }
 
-Status check(std::uint64_t parameter, Dtype, int) {
-  if (is_sound(parameter)) return {};
-  return {StatusCode::kDamaged, "cast: the parameter has fields that are not defined"};
+// A type of no more bits would gain nothing.
+bool takes_under(std::uint64_t parameter, Dtype dtype) {
+  return dtype_size(unpack(parameter).to) < dtype_size(dtype);
+}
+
+Status check(std::uint64_t parameter, Dtype dtype, int) {
+  if (!is_sound(parameter)) {
+    return {StatusCode::kDamaged, "cast: the parameter has fields that are not defined"};
+  }
+  if (takes_under(parameter, dtype)) return {};
+  return {StatusCode::kUnsupported, std::string("cast: ") + dtype_name(dtype) +
+                                        " has no more bits than what " + describe(parameter) +
+                                        " makes of it"};
 }
 
 Shape chunk_shape(const Shape&, Dtype, std::uint64_t parameter) {
@@ -182,6 +195,7 @@ const Codec kCast = {
     .encode = encode,
     .decode = decode,
     .each_by_itself = true,
+    .takes_under = takes_under,
 #ifdef THINWIRE_CUDA
     .device = &kCastDevice,
 #endif

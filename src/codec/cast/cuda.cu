@@ -43,6 +43,7 @@ Status with_types(Dtype from, Dtype to, Launch&& launch) {
   const DtypeConstant<Dtype::kBf16> bf16;
   const DtypeConstant<Dtype::kF16> f16;
   if (from == Dtype::kF32) return to == Dtype::kBf16 ? launch(f32, bf16) : launch(f32, f16);
+  if (to == Dtype::kF32) return launch(f64, f32);
   return to == Dtype::kBf16 ? launch(f64, bf16) : launch(f64, f16);
 }
 

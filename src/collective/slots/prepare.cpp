@@ -135,7 +135,7 @@ bool is_named(const codec::Spec& spec) { return spec.kind == codec::Spec::Kind::
 }  // namespace
 
 std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
-  if (is_named(spec) && !spec.codec->takes(dtype)) return {};
+  if (is_named(spec) && !spec.codec->takes(dtype, spec.parameter)) return {};
   SlotCall call;
   call.operation = is_added(dtype) ? SlotOperation::kAllreduce : SlotOperation::kAlltoall;
   call.way = is_added(dtype) ? SlotWay::kDirect : SlotWay::kPlanned;
