@@ -143,6 +143,11 @@ void after_start(bool by_session) {
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_compressed = self.settings.wants_collectives() && self.job.reachable();
   sums_are_ordered = collectives_may_be_compressed && self.settings.orders_reductions();
+  if (!sums_are_ordered && self.settings.orders_reductions() && speaks()) {
+    tw_log(TW_LOG_WARNING,
+           "sums stay in the MPI's own order: reductions=ordered needs a launcher that tells the "
+           "ranks of one another, and a call in THINWIRE_COLLECTIVES");
+  }
   start_trace();
   start_capture(copy_elements);
   const char* const level = tw_setting_value("THINWIRE_LOG");

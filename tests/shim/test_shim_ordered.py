@@ -39,7 +39,22 @@ def test_sums_are_those_of_the_ranks_in_order(
 @pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
 def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
     """Small calls go raw here, too."""
-    ordered(mpi, 4, COMPRESSED, tmp_path / "report").all_right(4)
+    words = ["20000", "0"] if mpi.name == "mpich" else []
+    ordered(mpi, 4, COMPRESSED, tmp_path / "report", *words).all_right(4)
+
+
+@pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
+def test_persistent_requests_may_be_started_in_any_order(mpi: Mpi) -> None:
+    """Raw: they are matched as the MPI matches its own."""
+    if mpi.name == "mpich":
+        pytest.skip("MPICH 4 loses values of persistent gathers: its sums stay its own")
+    ordered(mpi, 3, RAW, None).all_right(3)
+
+
+def test_it_is_said_if_no_collective_is_named() -> None:
+    done = ordered(SYSTEM, 2, {**ORDERED, "THINWIRE_COLLECTIVES": "off"}, None)
+    assert done.code == 0
+    assert done.errors.count("sums stay in the MPI's own order") == 1
 
 
 @pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])

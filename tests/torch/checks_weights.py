@@ -55,6 +55,17 @@ def bits_that_are_equal_as_values(_: Path) -> None:
         assert same(tensors) and bits(tensors["zeros"])[0] == zero, (dtype, report)
 
 
+def tensors_of_which_some_are_expanded(_: Path) -> None:
+    """Elements that are one in memory, on some ranks alone; and a name that is no UTF-8."""
+    full, one = torch.arange(6, dtype=torch.float64), torch.full((1,), 5.0).double()
+    ours = {"a": one.expand(6), "b": full} if me() == 0 else {"a": full, "b": one.expand(6)}
+    raises(tt.WeightsError, "expanded", lambda: tt.sync_weights(ours))
+    named = {"\ud800": torch.full((3,), float(me()))}
+    sync = tt.WeightSync()
+    sync.sync(named)
+    assert same(named)
+
+
 def nothing_and_device_are_kept(_: Path) -> None:
     for keep in ("nothing", "device"):
         sync = tt.WeightSync(bucket=SMALL, keep=keep)
@@ -139,6 +150,7 @@ def two_models_by_turns(_: Path) -> None:
 CHECKS = [
     every_type_and_share,
     bits_that_are_equal_as_values,
+    tensors_of_which_some_are_expanded,
     nothing_and_device_are_kept,
     a_module_and_its_buffers,
     views_that_lie_between_each_other,

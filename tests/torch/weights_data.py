@@ -54,6 +54,7 @@ def every_kind(seed: int, size: int = 3001) -> dict[str, Any]:
     tensors["complex"] = random_bits(101, torch.complex64, seed + 54)
     tensors["tied"] = tensors["of.bfloat16"]
     tensors["expanded"] = random_bits(5, torch.float32, seed + 55).view(5, 1).expand(5, 9)
+    tensors["wide and expanded"] = random_bits(1, torch.float64, seed + 56).expand(9)
     return tensors
 
 
@@ -66,7 +67,7 @@ def change(tensors: dict[str, Any], share: float, seed: int) -> None:
             continue
         done.add((tensor.data_ptr(), tensor.shape))
         if 0 in tensor.stride():
-            tensor = tensor[:, :1]
+            tensor = tensor[..., 0]
         if tensor.dtype == torch.bool:
             tensor ^= torch.rand(tensor.shape, generator=made) < share
             continue

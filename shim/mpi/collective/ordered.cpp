@@ -26,13 +26,19 @@ std::optional<tw_reduction> reduction_of(MPI_Op op) {
   return std::nullopt;
 }
 
-// Floats that no codec takes. A handle that the MPI lacks is a null one, which no type has.
-bool is_wide(MPI_Datatype type) {
-  const std::initializer_list<MPI_Datatype> wide = {MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX,
-                                                    MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16,
-                                                    MPI_COMPLEX32};
-  return std::ranges::find(wide, type) != wide.end();
+// A handle that the MPI lacks is a null one, which no type has.
+bool is_one_of(MPI_Datatype type, std::initializer_list<MPI_Datatype> those) {
+  return std::ranges::find(those, type) != those.end();
 }
+
+// Floats that no codec takes.
+bool is_wide_real(MPI_Datatype type) { return is_one_of(type, {MPI_LONG_DOUBLE, MPI_REAL16}); }
+bool is_wide_complex(MPI_Datatype type) {
+  return is_one_of(type, {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX32});
+}
+
+// Pairs of Fortran's, which MPI adds by no operation of its own.
+bool is_no_number(MPI_Datatype type) { return is_one_of(type, {MPI_2REAL, MPI_2DOUBLE_PRECISION}); }
 
 bool is_valid(const OrderedCall& call) {
   if (!call.scatters()) return call.counts.count(0) > 0;
@@ -88,16 +94,19 @@ Order order_on(MPI_Comm comm) {
 
 }  // namespace
 
+// Types and operations that do not go together are for the MPI to refuse, and so are derived types.
 Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
   const auto reduction = reduction_of(op);
-  if (!reduction || type == MPI_DATATYPE_NULL) return;
+  if (!reduction || type == MPI_DATATYPE_NULL || is_no_number(type)) return;
   reduction_ = *reduction;
   element_bytes_ = message_bytes(1, type);
-  if (is_wide(type)) {
-    has_order_ = is_wide_ = is_native_ = true;
+  const bool compares = reduction_ == TW_MINIMUM || reduction_ == TW_MAXIMUM;
+  is_wide_ = is_wide_real(type) || is_wide_complex(type);
+  if (is_wide_) {
+    // Open MPI 5 has handles of such types, of no bytes, that it does not support.
+    has_order_ = is_native_ = element_bytes_ > 0 && !(compares && is_wide_complex(type));
     return;
   }
-  // A derived type, which MPI's operations do not take, is for the MPI to refuse.
   if (type != MPI_FLOAT && type != MPI_DOUBLE && is_derived(type)) {
     const int combiner = combiner_of(type);
     if (combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX) return;
@@ -106,7 +115,7 @@ Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
   if (facts.values != Values::kReals && facts.values != Values::kPairs) return;
   leaf_ = facts.leaf;
   leaves_ = facts.values == Values::kPairs ? 2 : 1;
-  has_order_ = true;
+  has_order_ = element_bytes_ > 0 && !(compares && leaves_ == 2);
   is_native_ = leaves_ == 2 && reduction_ != TW_SUM;
 }
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "shim/mpi/message/error_target.h"
-#include "shim/mpi/message/persistent.h"
-#include "shim/mpi/native/counted_call.h"
+#include "shim/mpi/native/mpi_symbols.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/pool.h"
@@ -26,7 +27,31 @@ struct Moves {
                             MPI_Request*);
   using Alltoallv = int (*)(const void*, const Count*, const Place*, MPI_Datatype, void*,
                             const Count*, const Place*, MPI_Datatype, MPI_Comm, MPI_Request*);
+  using GatherInit = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int,
+                             MPI_Comm, MPI_Info, MPI_Request*);
+  using AllgatherInit = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype,
+                                MPI_Comm, MPI_Info, MPI_Request*);
+  using AlltoallvInit = int (*)(const void*, const Count*, const Place*, MPI_Datatype, void*,
+                                const Count*, const Place*, MPI_Datatype, MPI_Comm, MPI_Info,
+                                MPI_Request*);
 };
+
+// Whether persistent calls that move what each rank has give the same values at every start: MPICH
+// 4 loses some, and what is made of it.
+bool moves_persistently() {
+#ifdef OPEN_MPI
+  return true;
+#else
+  static const bool does = [] {
+    const std::string version = library_version();
+    const std::string name = "MPICH Version:";
+    const auto at = version.find(name);
+    return at != std::string::npos && version.find("Intel(R) MPI") == std::string::npos &&
+           std::atoi(version.c_str() + at + name.size()) >= 5;
+  }();
+  return does;
+#endif
+}
 
 template <typename Call, typename... Arguments>
 int call_native(const char* name, Arguments... arguments) {
@@ -55,14 +80,16 @@ class OrderedSum : public Staged {
 
   bool has_memory() const { return has_memory_; }
 
-  // Begins the moves; returns an MPI error code, raised.
-  int begin(MPI_Request* request) {
-    ++process().counters.sums_in_rank_order;
-    return is_wide_ ? begin_as<MPI_Count, MPI_Aint>(wide_, request)
-                    : begin_as<int, int>(narrow_, request);
+  // Begins the moves, or with `info` makes a persistent request of them. An MPI error code, raised.
+  int begin(const MPI_Info* info, MPI_Request* request) {
+    return is_wide_ ? begin_as<MPI_Count, MPI_Aint>(wide_, info, request)
+                    : begin_as<int, int>(narrow_, info, request);
   }
 
-  int load() override { return staged_ == nullptr ? MPI_SUCCESS : staged_->load(); }
+  int load() override {
+    ++process().counters.sums_in_rank_order;
+    return staged_ == nullptr ? MPI_SUCCESS : staged_->load();
+  }
 
   Settled finish() override {
     if (adds()) {
@@ -109,27 +136,33 @@ class OrderedSum : public Staged {
   }
 
   template <typename Count, typename Place>
-  int begin_as(const Lists<Count, Place>& lists, MPI_Request* request) {
+  int begin_as(const Lists<Count, Place>& lists, const MPI_Info* info, MPI_Request* request) {
     using Calls = Moves<Count, Place>;
+    constexpr bool kWide = kIsWide<Count>;
     const void* const in = call_.input;
     void* const to = memory_.data();
     const MPI_Datatype type = call_.adder.moved_type();
-    const MPI_Comm comm = call_.comm;
     const auto count = static_cast<Count>(own_ * units_);
-    constexpr bool wide = kIsWide<Count>;
+    const auto call = [&]<typename Once, typename Again>(const char* once, const char* again,
+                                                         auto... arguments) {
+      return info == nullptr ? call_native<Once>(once, arguments..., call_.comm, request)
+                             : call_native<Again>(again, arguments..., call_.comm, *info, request);
+    };
     if (call_.scatters()) {
-      return call_native<typename Calls::Alltoallv>(wide ? "PMPI_Ialltoallv_c" : "PMPI_Ialltoallv",
-                                                    in, lists.counts.data(), lists.places.data(),
-                                                    type, to, lists.each.data(),
-                                                    lists.gathered.data(), type, comm, request);
+      return call.template operator()<typename Calls::Alltoallv, typename Calls::AlltoallvInit>(
+          kWide ? "PMPI_Ialltoallv_c" : "PMPI_Ialltoallv",
+          kWide ? "PMPI_Alltoallv_init_c" : "PMPI_Alltoallv_init", in, lists.counts.data(),
+          lists.places.data(), type, to, lists.each.data(), lists.gathered.data(), type);
     }
     if (call_.sum == Sum::kReduce) {
-      return call_native<typename Calls::Gather>(wide ? "PMPI_Igather_c" : "PMPI_Igather", in,
-                                                 count, type, to, count, type, call_.root, comm,
-                                                 request);
+      return call.template operator()<typename Calls::Gather, typename Calls::GatherInit>(
+          kWide ? "PMPI_Igather_c" : "PMPI_Igather",
+          kWide ? "PMPI_Gather_init_c" : "PMPI_Gather_init", in, count, type, to, count, type,
+          call_.root);
     }
-    return call_native<typename Calls::Allgather>(wide ? "PMPI_Iallgather_c" : "PMPI_Iallgather",
-                                                  in, count, type, to, count, type, comm, request);
+    return call.template operator()<typename Calls::Allgather, typename Calls::AllgatherInit>(
+        kWide ? "PMPI_Iallgather_c" : "PMPI_Iallgather",
+        kWide ? "PMPI_Allgather_init_c" : "PMPI_Allgather_init", in, count, type, to, count, type);
   }
 
   OrderedCall call_;
@@ -142,29 +175,6 @@ class OrderedSum : public Staged {
   Lists<int, int> narrow_;
   Lists<MPI_Count, MPI_Aint> wide_;
   Lease memory_;
-};
-
-// A persistent call. The program's handle is that of the MPI's own, which is never started: MPICH
-// 4.0 loses data of persistent collectives that move what each rank has.
-class OrderedPersistent : public Persistent {
- public:
-  explicit OrderedPersistent(std::shared_ptr<OrderedSum> sum) : sum_(std::move(sum)) {}
-
-  int start() override {
-    int error = sum_->load();
-    if (error == MPI_SUCCESS) error = sum_->begin(&active);
-    if (error != MPI_SUCCESS) {
-      active = MPI_REQUEST_NULL;
-      return error;
-    }
-    return keep_started(sum_, &active);
-  }
-
-  // The MPI still uses the memory.
-  int free_active() override { return wait_for_active(); }
-
- private:
-  std::shared_ptr<OrderedSum> sum_;
 };
 
 using OrderedSumPointer = std::shared_ptr<OrderedSum>;
@@ -191,23 +201,23 @@ std::optional<int> start_in_order(Sum sum, const CollectiveArguments& arguments,
   int error = prepare(sum, arguments, staged, made);
   if (error != MPI_SUCCESS) return error;
   if (made == nullptr) return std::nullopt;
-  error = made->begin(request);
+  ++process().counters.sums_in_rank_order;
+  error = made->begin(nullptr, request);
   return error == MPI_SUCCESS ? keep_started(std::move(made), request) : error;
 }
 
+// The MPI's own persistent moves: ranks may start requests in different orders, which those bear.
 std::optional<int> persist_in_order(Sum sum, const CollectiveArguments& arguments,
-                                    StagedCollectivePointer& staged, MPI_Request* request,
-                                    const std::function<int()>& native) {
-  if (!sums_are_ordered || request == nullptr) [[likely]]
+                                    StagedCollectivePointer& staged, MPI_Info info,
+                                    MPI_Request* request) {
+  if (!sums_are_ordered || request == nullptr || !moves_persistently()) [[likely]]
     return std::nullopt;
   OrderedSumPointer made;
   int error = prepare(sum, arguments, staged, made);
   if (error != MPI_SUCCESS) return error;
   if (made == nullptr) return std::nullopt;
-  error = native();
-  if (error != MPI_SUCCESS) return error;
-  add_persistent(*request, std::make_unique<OrderedPersistent>(std::move(made)));
-  return MPI_SUCCESS;
+  error = made->begin(&info, request);
+  return error == MPI_SUCCESS ? keep_persistent(std::move(made), request) : error;
 }
 
 }  // namespace thinwire::mpi

@@ -2,7 +2,6 @@
 // gathers what the ranks have while the program goes on, and the completion adds it up.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "shim/mpi/collective/ordered.h"
@@ -16,9 +15,9 @@ namespace thinwire::mpi {
 std::optional<int> start_in_order(Sum sum, const CollectiveArguments& arguments,
                                   StagedCollectivePointer& staged, MPI_Request* request);
 
-// The same for a persistent request, which `native` makes of the MPI's own.
+// The same for a persistent request. Nothing, too, under MPIs whose persistent gathers lose values.
 std::optional<int> persist_in_order(Sum sum, const CollectiveArguments& arguments,
-                                    StagedCollectivePointer& staged, MPI_Request* request,
-                                    const std::function<int()>& native);
+                                    StagedCollectivePointer& staged, MPI_Info info,
+                                    MPI_Request* request);
 
 }  // namespace thinwire::mpi

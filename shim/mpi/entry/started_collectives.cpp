@@ -55,10 +55,9 @@
 #define IN_ORDER(sum, signature, call)                                                         \
   if (const auto done = start_in_order(Sum::sum, ARGUMENTS(signature, call), staged, request)) \
   return *done
-#define IN_ORDER_AGAIN(sum, signature, call)                                                    \
-  if (const auto done =                                                                         \
-          persist_in_order(Sum::sum, ARGUMENTS(signature, call), staged, request,               \
-                           [&] { return native(signature##_ARGUMENTS, comm, info, request); })) \
+#define IN_ORDER_AGAIN(sum, signature, call)                                             \
+  if (const auto done =                                                                  \
+          persist_in_order(Sum::sum, ARGUMENTS(signature, call), staged, info, request)) \
   return *done
 #define REDUCING(nonblocking, persistent, signature, call, ...)                              \
   BOTH(nonblocking, persistent, signature, COMPRESS_WHOLE(start_if_wanted, signature, call), \

@@ -35,7 +35,8 @@ class Tensors:
     @property
     def digest(self) -> int:
         text = "\n".join(f"{name}: {line}" for name, line in self.lines.items())
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+        told = text.encode("utf-8", "surrogatepass")  # a name may be any string of Python's
+        return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little")
 
 
 def tensors_of(source: Any) -> Tensors:
@@ -52,6 +53,8 @@ def tensors_of(source: Any) -> Tensors:
         if tensor.numel() == 0:
             continue
         bits = _bits(tensor)
+        if bits.numel() * bits.element_size() != tensor.numel() * tensor.element_size():
+            lines[name] += f" of {bits.numel() * bits.element_size()} bytes, expanded"
         place = (bits.data_ptr(), tuple(bits.shape), bits.stride(), tensor.dtype, bits.device)
         if place in first:
             lines[name] += f", the memory of {first[place]}"
@@ -103,9 +106,9 @@ def _bits(tensor: Any) -> Any:
     bits = tensor.detach()
     if bits.is_complex():
         bits = torch.view_as_real(bits)
-    for dimension, stride in enumerate(bits.stride()):
-        if stride == 0:  # expanded: all of these are one element of memory
-            bits = bits.narrow(dimension, 0, 1)
+    for dimension in reversed(range(bits.dim())):
+        if bits.stride(dimension) == 0:  # expanded: all of these are one element of memory
+            bits = bits.select(dimension, 0)
     return bits.view(INTEGERS[bits.element_size()])
 
 
