@@ -45,7 +45,7 @@ def advise(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Raw values, .npy, or an array: file.npz:name, file.h5:/group/name, file.nc:name.",
+            help="Raw values, .npy, file.npz:name, file.h5:/group/name, file.nc:name; - is stdin.",
             callback=values.place_of_array,
         ),
     ],
@@ -57,7 +57,7 @@ def advise(
     ],
     dtype: Annotated[
         Dtype | None,
-        typer.Option(help="Element type of raw values; else their suffix. Else the file's."),
+        typer.Option(help="Element type, if neither suffix nor file says it."),
     ] = None,
     shape: Annotated[
         str | None,

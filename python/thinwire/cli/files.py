@@ -46,7 +46,7 @@ def encode(
     source: Annotated[
         Path,
         typer.Argument(
-            help="Raw values, .npy, or an array: file.npz:name, file.h5:/group/name, file.nc:name.",
+            help="Raw values, .npy, file.npz:name, file.h5:/group/name, file.nc:name; - is stdin.",
             callback=values.place_of_array,
         ),
     ],
@@ -62,7 +62,7 @@ def encode(
     ],
     dtype: Annotated[
         Dtype | None,
-        typer.Option(help="Element type of raw values; else their suffix. Else the file's."),
+        typer.Option(help="Element type, if neither suffix nor file says it."),
     ] = None,
 ) -> None:
     """Encode raw little-endian values, or an array of a file, into one frame."""
