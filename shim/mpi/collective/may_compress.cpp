@@ -117,20 +117,6 @@ bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
   return true;
 }
 
-bool find_reduction(MPI_Op op, tw_reduction& reduction) {
-  const struct {
-    MPI_Op op;
-    tw_reduction reduction;
-  } known[] = {
-      {MPI_SUM, TW_SUM}, {MPI_PROD, TW_PRODUCT}, {MPI_MIN, TW_MINIMUM}, {MPI_MAX, TW_MAXIMUM}};
-  for (const auto& each : known) {
-    if (op != each.op) continue;
-    reduction = each.reduction;
-    return true;
-  }
-  return false;
-}
-
 // Whether the side's first float lies where its buffer begins.
 bool begins_at_buffer(const Side& side) {
   return side.types == nullptr && !side.counts.has_places() && type_facts(side.type).dense;
@@ -211,9 +197,12 @@ NativeReason may_compress(const CollectiveArguments& arguments, Part& part) {
   if (!part.take(part.signature) && !part.may_hold_floats() && !by_name) {
     return NativeReason::kDtype;
   }
-  if (form.reduces && (!find_reduction(arguments.op, part.reduction) ||
-                       !is_of_floats_alone(part.reduction, part.signature))) {
-    return NativeReason::kReduction;
+  if (form.reduces) {
+    const auto reduction = reduction_of(arguments.op);
+    if (!reduction || !is_of_floats_alone(*reduction, part.signature)) {
+      return NativeReason::kReduction;
+    }
+    part.reduction = *reduction;
   }
   if (form.reduces && !settings.codes_reductions()) return NativeReason::kReductionUnderAuto;
   if (buffers_are_wrong(arguments, sent, received)) return NativeReason::kArguments;

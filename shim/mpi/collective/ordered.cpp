@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <initializer_list>
 #include <string>
 
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/collective/agreement.h"
+#include "shim/mpi/collective/part.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
@@ -17,28 +17,6 @@ namespace thinwire::mpi {
 bool sums_are_ordered = false;
 
 namespace {
-
-std::optional<tw_reduction> reduction_of(MPI_Op op) {
-  if (op == MPI_SUM) return TW_SUM;
-  if (op == MPI_PROD) return TW_PRODUCT;
-  if (op == MPI_MIN) return TW_MINIMUM;
-  if (op == MPI_MAX) return TW_MAXIMUM;
-  return std::nullopt;
-}
-
-// A handle that the MPI lacks is a null one, which no type has.
-bool is_one_of(MPI_Datatype type, std::initializer_list<MPI_Datatype> those) {
-  return std::ranges::find(those, type) != those.end();
-}
-
-// Floats that no codec takes.
-bool is_wide_real(MPI_Datatype type) { return is_one_of(type, {MPI_LONG_DOUBLE, MPI_REAL16}); }
-bool is_wide_complex(MPI_Datatype type) {
-  return is_one_of(type, {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX32});
-}
-
-// Pairs of Fortran's, which MPI adds by no operation of its own.
-bool is_no_number(MPI_Datatype type) { return is_one_of(type, {MPI_2REAL, MPI_2DOUBLE_PRECISION}); }
 
 bool is_valid(const OrderedCall& call) {
   if (!call.scatters()) return call.counts.count(0) > 0;
@@ -97,7 +75,7 @@ Order order_on(MPI_Comm comm) {
 // Types and operations that do not go together are for the MPI to refuse, and so are derived types.
 Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
   const auto reduction = reduction_of(op);
-  if (!reduction || type == MPI_DATATYPE_NULL || is_no_number(type)) return;
+  if (!reduction || type == MPI_DATATYPE_NULL || is_pair_to_compare(type)) return;
   reduction_ = *reduction;
   element_bytes_ = message_bytes(1, type);
   const bool compares = reduction_ == TW_MINIMUM || reduction_ == TW_MAXIMUM;

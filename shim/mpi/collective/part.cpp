@@ -5,6 +5,14 @@
 
 namespace thinwire::mpi {
 
+std::optional<tw_reduction> reduction_of(MPI_Op op) {
+  if (op == MPI_SUM) return TW_SUM;
+  if (op == MPI_PROD) return TW_PRODUCT;
+  if (op == MPI_MIN) return TW_MINIMUM;
+  if (op == MPI_MAX) return TW_MAXIMUM;
+  return std::nullopt;
+}
+
 bool Part::take(Signature whole) {
   const Signature made_of = whole & ~Signature{kOfPairs};
   leaf = made_of == kOfF32 ? TW_F32 : made_of == kOfF64 ? TW_F64 : TW_BYTES;

@@ -31,6 +31,9 @@ enum : Signature {
 constexpr Signature kOfWords = kOfWords1 | kOfWords2 | kOfWords4 | kOfWords8;
 constexpr int kFirstOfWords = std::countr_zero(Signature{kOfWords1});
 
+// The library's operation for one of MPI's own; nothing for others.
+std::optional<tw_reduction> reduction_of(MPI_Op op);
+
 // This rank's part in a call.
 struct Part {
   const Form* form = nullptr;

@@ -53,6 +53,16 @@ bool is_word(MPI_Datatype type) {
 
 }  // namespace
 
+bool is_wide_real(MPI_Datatype type) { return is_one_of(type, {MPI_LONG_DOUBLE, MPI_REAL16}); }
+
+bool is_wide_complex(MPI_Datatype type) {
+  return is_one_of(type, {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX32});
+}
+
+bool is_pair_to_compare(MPI_Datatype type) {
+  return is_one_of(type, {MPI_2REAL, MPI_2DOUBLE_PRECISION});
+}
+
 Leaves leaves_of(MPI_Datatype type, int combiner, std::uint64_t size) {
   Leaves found;
   if (combiner == MPI_COMBINER_F90_REAL || is_real(type)) found.values = Values::kReals;

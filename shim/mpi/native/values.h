@@ -47,6 +47,13 @@ struct Leaves {
   Values values = Values::kOthers;
 };
 
+// Floats that are none of these: wider ones, and pairs of them.
+bool is_wide_real(MPI_Datatype type);
+bool is_wide_complex(MPI_Datatype type);
+
+// Fortran's pairs of a value and its place: MPI_SUM and its like take none.
+bool is_pair_to_compare(MPI_Datatype type);
+
 // `size` is the datatype's. A Fortran compiler's options can make MPI_REAL 8 bytes wide, so it
 // decides which floats these are. `combiner` is MPI_COMBINER_NAMED, or what Contents has as
 // `parametrised`.
