@@ -3,12 +3,14 @@
     thinwire lab run --hosts 2 --link 10gbit --every-host -- \\
       python bench/studies/weights/measure.py --millions 100 [--changed 0.01] [--turns 5]
 
-Ranks are those of the environment, over gloo, with `--threads` threads each. In each turn rank 0
-changes the lowest bits of a share of its bf16 values, and each way brings them to the others:
+Ranks are those of the environment, over gloo, with `--threads` threads each; with `--gpu` over NCCL,
+rank 0 on the first GPU, the next on the next, round and round. In each turn rank 0 changes the
+lowest bits of a share of its bf16 values, and each way brings them to the others:
 
 - `sync`: thinwire.torch.sync_weights, after a first, full one;
 - `broadcast`: torch's broadcast of each tensor;
-- `http`: a file in the format of safetensors, from Python's http.server, copied into the tensors.
+- `http`: a file in the format of safetensors, from Python's http.server, copied into the tensors;
+  not with `--gpu`.
 
 A time is from a barrier to the last rank's end. Bytes are those that rank 0's interface sent (`tw0`
 in the lab). After each turn the bits of all ranks are compared by SHA-256; a difference ends the
@@ -39,7 +41,7 @@ import thinwire.torch
 PORT = 29610
 
 
-def model(millions: float) -> dict[str, Any]:
+def model(millions: float, device: str) -> dict[str, Any]:
     """Tensors as a transformer has them, in bf16."""
     hidden = 1024 if millions < 500 else 2048
     shapes = {"embed": (32000, hidden)}
@@ -49,28 +51,30 @@ def model(millions: float) -> dict[str, Any]:
     left = 1e6 * millions - 32000 * hidden
     for number in range(max(1, round(left / (12 * hidden * hidden)))):
         shapes |= {f"layers.{number}.{name}": shape for name, shape in layer.items()}
-    made = torch.Generator().manual_seed(1)
+    made = torch.Generator(device).manual_seed(1)
     return {name: _normal(shape, made) for name, shape in shapes.items()}
 
 
 def _normal(shape: tuple[int, ...], made: Any) -> Any:
-    return (torch.randn(shape, generator=made) * 0.02).bfloat16()
+    return (torch.randn(shape, generator=made, device=made.device) * 0.02).bfloat16()
 
 
 def change(tensors: dict[str, Any], share: float, seed: int) -> None:
-    made = torch.Generator().manual_seed(seed)
+    device = next(iter(tensors.values())).device
+    made = torch.Generator(device).manual_seed(seed)
     for tensor in tensors.values():
         words = tensor.view(torch.int16).view(-1)
         # A place that comes twice changes back, which one in a hundred does.
         count = round(share * words.numel())
-        at = torch.randint(0, words.numel(), (count,), generator=made).unique()
-        words[at] ^= torch.randint(1, 4, (at.numel(),), generator=made, dtype=torch.int16)
+        at = torch.randint(0, words.numel(), (count,), generator=made, device=device).unique()
+        flips = torch.randint(1, 4, (at.numel(),), generator=made, device=device)
+        words[at] ^= flips.to(torch.int16)
 
 
 def digest(tensors: dict[str, Any]) -> bytes:
     found = hashlib.sha256()
     for name in sorted(tensors):
-        found.update(memoryview(tensors[name].view(torch.int16).numpy()).cast("B"))
+        found.update(memoryview(tensors[name].view(torch.int16).cpu().numpy()).cast("B"))
     return found.digest()
 
 
@@ -143,6 +147,8 @@ def timed(run: Callable[[], Any]) -> tuple[float, int, Any]:
     dist.barrier()
     before, began = sent(), time.perf_counter()
     found = run()
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
     dist.barrier()
     return time.perf_counter() - began, sent() - before, found
 
@@ -160,11 +166,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--bucket", default="64MiB")
     parser.add_argument("--ways", default="sync,broadcast,http")
+    parser.add_argument("--gpu", action="store_true")
     options = parser.parse_args()
+    if options.gpu:
+        options.ways = options.ways.replace(",http", "")
     torch.set_num_threads(options.threads)
     logging.basicConfig(level=logging.WARNING)
-    dist.init_process_group("gloo")
-    tensors = model(options.millions)
+    device = "cpu"
+    if options.gpu:
+        device = f"cuda:{int(os.environ['RANK']) % torch.cuda.device_count()}"
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if options.gpu else "gloo")
+    tensors = model(options.millions, device)
     server = Http(tensors) if "http" in options.ways else None
     runs: dict[str, Callable[[], Any]] = {
         "full": lambda: thinwire.torch.sync_weights(tensors, bucket=options.bucket),
