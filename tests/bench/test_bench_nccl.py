@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from made_up_links import FastLink
 
-from thinwire.bench import nccl, nccl_ranks
-from thinwire.bench.nccl import HAS_HOPS, OPERATIONS, NcclSession, promises_of
+from thinwire.bench import nccl, nccl_ranks, nccl_rows
+from thinwire.bench.nccl import OPERATIONS, NcclSession, goes, promises_of
 from thinwire.bench.nccl_rows import bus_bytes, make_rows
 from thinwire.bench.programs import Loopback
 from thinwire.bench.samples import Sample
@@ -141,6 +141,7 @@ def test_libnccl_is_that_of_pythons_packages(
 @pytest.mark.multiproc
 def test_every_operation_is_measured_in_every_way(bench: Any) -> None:
     words = ("--op", "all", "--size", "256KiB", "--iterations", "2", "--dtype", "f32")
+    words += ("--baseline", "naive,host")
     codecs = ("--codec", "lorenzo", "--codec", "szp:abs=1e-3")
     done = bench("nccl", "--loopback", "--ranks", "3", *words, *codecs, *WORDS)
     assert done.exit_code == 0, done.stdout + done.stderr
@@ -149,8 +150,8 @@ def test_every_operation_is_measured_in_every_way(bench: Any) -> None:
         (codec, op, way)
         for codec in ("lorenzo:tuple=1", "szp:abs=0.001")
         for op in OPERATIONS
-        for way in nccl.WAYS
-        if HAS_HOPS[op] or way != "per-hop"
+        for way in (*nccl.WAYS, *nccl.BASELINES)
+        if goes(op, way)
     ]
     for row in rows:
         assert row["verified"] and row["link"] == "loopback" and row["memory"] == "host", row
@@ -160,6 +161,11 @@ def test_every_operation_is_measured_in_every_way(bench: Any) -> None:
         else:
             assert row["compressed_calls"] == row["calls"] > 0, row["note"]
             assert row["ratio"] > 1 and row["warm_up_calls"] > 0
+        phases = [row[name] for name in nccl_rows.PHASES]
+        if row["way"] in nccl.BASELINES:
+            assert row["encode_seconds"] > 0 and 0 < sum(phases) < row["seconds"] * 3, row
+        else:
+            assert phases == [None] * 5
     table = bench("nccl", "--loopback", "--op", "broadcast", "--size", "64KiB", *WORDS[:-1])
     assert "broadcast per-hop lossless" in table.stdout and "once ranks have agreed" in table.stdout
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from thinwire import Codec, message
 from thinwire.bench import codec as codec_bench
 from thinwire.bench.buffers import GpuFrameBuffers
-from thinwire.bench.nccl import HAS_HOPS
+from thinwire.bench.nccl import BASELINES, OPERATIONS, WAYS, goes
 from thinwire.bench.samples import Sample
 from thinwire.cli import command_line
 from thinwire.lab import Lab, LabUnavailable
@@ -54,8 +54,9 @@ def check(rows: list[dict[str, Any]]) -> None:
 def test_every_operation_on_this_host(codec: str) -> None:
     dtype = "bf16" if codec == "lossless" else "f32"
     words = ("--op", "all", "--size", "1MiB,3MiB", "--iterations", "3", "--dtype", dtype)
+    words += ("--baseline", ",".join(BASELINES))
     rows = rows_of("--loopback", "--ranks", "2", "--codec", codec, *words)
-    assert len(rows) == 2 * sum(3 if hops else 2 for hops in HAS_HOPS.values())
+    assert len(rows) == 2 * sum(goes(op, way) for op in OPERATIONS for way in WAYS + BASELINES)
     check(rows)
 
 

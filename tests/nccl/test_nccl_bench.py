@@ -13,8 +13,8 @@ from test_nccl_shim import BUILD, PROGRAMS, SHIM
 
 pytestmark = pytest.mark.multiproc
 
-OF_HOPS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast")
-OPERATIONS = (*OF_HOPS, "send_recv", "all_to_all", "all_to_all_grouped")
+OF_HOPS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast", "all_to_all")
+OPERATIONS = (*OF_HOPS, "send_recv", "all_to_all_grouped")
 SIZE = 128 << 10
 # Blocks of a ring are compressed as well.
 THRESHOLD = 16 << 10

@@ -12,6 +12,7 @@ from weights_data import SMALL, bits, change, every_kind, me, same
 import thinwire.torch as tt
 from thinwire.torch.weights import run
 from thinwire.torch.weights.buckets import Bucket
+from thinwire.torch.weights.sender import Sender
 
 
 def who_is_new_or_was_changed(_: Path) -> None:
@@ -143,6 +144,22 @@ def a_source_that_fails(_: Path) -> None:
     assert sync.sync(tensors).why_full and same(tensors)
 
 
+def a_source_that_fails_after_an_agreement(_: Path) -> None:
+    """Without memory for all bytes of a bucket that a receiver has changed."""
+    sync = tt.WeightSync(bucket=SMALL)
+    tensors = every_kind(me())
+    sync.sync(tensors)
+
+    def none(*_: Any) -> None:
+        raise MemoryError("no memory")
+
+    if me() == 1:
+        change(tensors, 0.01, 5)
+    with patch.object(Sender, "whole", none if me() == 0 else Sender.whole):
+        raises(tt.WeightsError, "rank 0: bucket 0: no memory", partial(sync.sync, tensors))
+    assert sync.sync(tensors).why_full and same(tensors)
+
+
 CHECKS = [
     who_is_new_or_was_changed,
     other_tensors_are_named,
@@ -150,4 +167,5 @@ CHECKS = [
     a_receiver_that_fails,
     words_that_differ,
     a_source_that_fails,
+    a_source_that_fails_after_an_agreement,
 ]

@@ -80,6 +80,17 @@ class GpuDevice : public Device {
     check(cudaMemsetAsync(to, 0xff, bytes, stream_), "clearing a buffer");
     synchronize();
   }
+  void zero(void* to, std::size_t bytes) override {
+    check(cudaMemsetAsync(to, 0, bytes, stream_), "zeroing a buffer");
+    synchronize();
+  }
+
+  void* allocate_host(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes), "pinned memory");
+    return memory;
+  }
+  void release_host(void* memory) noexcept override { cudaFreeHost(memory); }
 
   void copy(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying a block");
@@ -94,6 +105,13 @@ class GpuDevice : public Device {
   cudaStream_t stream() override { return stream_; }
   void synchronize() override { check(cudaStreamSynchronize(stream_), "work on the GPU"); }
   std::string name() const override { return name_; }
+  bool is_gpu() const override { return true; }
+  void query() override {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the GPU");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device), "asking a GPU");
+  }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -47,6 +47,10 @@ class HostDevice : public Device {
     std::memcpy(to.data(), from, to.size());
   }
   void clear(void* to, std::size_t bytes) override { std::memset(to, 0xff, bytes); }
+  void zero(void* to, std::size_t bytes) override { std::memset(to, 0, bytes); }
+
+  void* allocate_host(std::size_t bytes) override { return allocate(bytes); }
+  void release_host(void* memory) noexcept override { release(memory); }
 
   void copy(void* to, const void* from, std::size_t bytes) override {
     enqueue([=] { std::memcpy(to, from, bytes); });
@@ -65,6 +69,8 @@ class HostDevice : public Device {
   cudaStream_t stream() override { return stream_; }
   void synchronize() override { wait_(stream_); }
   std::string name() const override { return ""; }
+  bool is_gpu() const override { return false; }
+  void query() override {}
 
  private:
   void enqueue(std::function<void()> work) {

@@ -25,6 +25,18 @@ bool is_right(const Outcome& outcome) {
   return outcome.wrong == 0 && outcome.relative_error < kMostError;
 }
 
+// Means of rank 0, a call.
+void print_phases(const Outcome& outcome, int calls) {
+  const double count = static_cast<double>(outcome.seconds.size()) * calls;
+  const Phases& taken = outcome.phases;
+  if (outcome.way < Way::kNaive || count == 0) return;
+  std::printf(
+      "\"allocate_seconds\": %.9g, \"encode_seconds\": %.9g, \"copy_seconds\": %.9g, "
+      "\"transfer_seconds\": %.9g, \"decode_seconds\": %.9g, ",
+      taken.allocate / count, taken.encode / count, taken.copy / count, taken.transfer / count,
+      taken.decode / count);
+}
+
 void print(const Job& job, const Measurement& all) {
   for (const Outcome& each : all.ways) {
     std::printf(
@@ -37,6 +49,7 @@ void print(const Job& job, const Measurement& all) {
         job.library.version(), each.seconds.size(), job.options.calls);
     print_seconds("", each.seconds);
     print_seconds("host_", each.host_seconds);
+    print_phases(each, job.options.calls);
     std::printf(
         "\"wrong\": %lld, \"sound\": %s, \"identical\": %s, \"max_error\": %.17g, "
         "\"relative_error\": %.6g, \"calls\": %lld, \"compressed_calls\": %lld, "
@@ -79,7 +92,7 @@ int run(const Options& options, const Place& place) {
       const Measurement all = measure(job, operation, bytes);
       if (place.rank == 0) print(job, all);
       for (const Outcome& each : all.ways) {
-        verified = verified && is_right(each) && (each.identical || each.way == Way::kPerHop);
+        verified = verified && is_right(each) && (each.identical || each.way >= Way::kPerHop);
       }
     }
   }

@@ -122,7 +122,7 @@ Measurement measure(const Job& job, Operation operation, std::int64_t bytes) {
   Turns turns(job, operation, bytes);
   Measurement all{operation, bytes, turns.count(), "", {}};
   for (const Way way : job.options.ways) {
-    if (way == Way::kPerHop && !has_hops(operation)) continue;
+    if (!goes(operation, way)) continue;
     Outcome& outcome = all.ways.emplace_back();
     outcome.way = way;
     warm_up(job, turns, outcome);
@@ -130,7 +130,11 @@ Measurement measure(const Job& job, Operation operation, std::int64_t bytes) {
   for (Outcome& each : all.ways) add_turn(job, turns, false, each);
   wait_for_counts();
   std::vector<Counts> before;
-  for (const Outcome& each : all.ways) before.push_back(turns.counts(each.way));
+  std::vector<Phases> phases;
+  for (const Outcome& each : all.ways) {
+    before.push_back(turns.counts(each.way));
+    phases.push_back(turns.phases(each.way));
+  }
   for (int turn = 0; turn < job.options.iterations; ++turn) {
     // Each is first as often as any other.
     for (std::size_t at = 0; at < all.ways.size(); ++at) {
@@ -142,6 +146,7 @@ Measurement measure(const Job& job, Operation operation, std::int64_t bytes) {
     Outcome& each = all.ways[at];
     const Counts own = turns.counts(each.way).since(before[at]);
     each.counts = sum_of(job, own);
+    each.phases = turns.phases(each.way).since(phases[at]);
     if (each.why_raw.empty()) each.why_raw = job.meeting.texts(own.reason()).front();
     std::ranges::sort(each.seconds);
     std::ranges::sort(each.host_seconds);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collective/data.h"
+#include "nccl/by_hand.h"
 #include "nccl/device.h"
 #include "nccl/library.h"
 #include "nccl/meeting.h"
@@ -57,10 +58,13 @@ class Turns {
 
   // Counts of this way's calls by the preload library.
   Counts counts(Way way) const;
+  // Seconds of this way's messages, where the program codes them.
+  Phases phases(Way way) const;
 
   std::int64_t count() const { return count_; }
 
  private:
+  void make_hops(Way way);
   void enqueue(Way way);
   void enqueue(const Calls& calls);
   End end() const { return {group_, comm_, job_.device.stream()}; }
@@ -75,10 +79,11 @@ class Turns {
   std::vector<char> sent_;
   std::unique_ptr<Check> check_;
   std::unique_ptr<Buffer> send_, receive_, filler_[2], small_[2];
-  std::unique_ptr<PerHop> per_hop_;
+  std::unique_ptr<PerHop> hops_[kWays];  // by way, those that need it
+  const ByHand* by_hand_[kWays] = {};    // the messages of these, where a program codes them
   double range_ = 0;  // of what ranks contribute to a sum: all of theirs together
   std::vector<char> received_;
-  std::optional<Judgement> judged_[3];  // the last of each way
+  std::optional<Judgement> judged_[kWays];  // the last of each way
 };
 
 // Results of the turns of one way, of all ranks together and the same on each of them.
@@ -88,8 +93,9 @@ struct Outcome {
   std::int64_t wrong = 0;                     // elements, of all turns and ranks
   double max_error = 0, relative_error = 0;   // the second over the array, by squares
   bool identical = true;  // where all ranks get the same, they had the same bits
-  // Counts of the timed turns, by the preload library: sums over the ranks.
+  // Counts of the timed turns, by the preload library or the messages: sums over the ranks.
   Counts counts;
+  Phases phases;  // of the timed turns, on this rank
   int warm_up_calls = 0;
   std::string why_raw;  // why calls are not coded after all warm-up; empty if they are
 };

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kOperations[] = {"all_gather",        "reduce_scatter", "all_reduce",
                                        "broadcast",         "send_recv",      "all_to_all",
                                        "all_to_all_grouped"};
-constexpr const char* kWays[] = {"raw", "coded", "per-hop"};
+constexpr const char* kWayNames[] = {"raw", "coded", "per-hop", "naive", "host"};
 
 // Words of a list by their place in `names`.
 template <typename Code, std::size_t kCount>
@@ -36,7 +36,7 @@ bool parse_lossless(std::string_view text, bool* lossless) {
 
 bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--operations") return parse_names(value, kOperations, &options->operations);
-  if (name == "--ways") return parse_names(value, kWays, &options->ways);
+  if (name == "--ways") return parse_names(value, kWayNames, &options->ways);
   if (name == "--sizes") return parse_sizes(value, &options->sizes);
   if (name == "--dtype") return parse_dtype(value, &options->dtype);
   if (name == "--iterations") return parse_number(value, 1, &options->iterations);
@@ -49,7 +49,8 @@ bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--sum-rel") return parse_number(value, 0.0, &options->sum_rel);
   if (name == "--data") options->data = value;
   if (name == "--library") options->library = value;
-  return name == "--data" || name == "--library";
+  if (name == "--codec") options->codec = value;
+  return name == "--data" || name == "--library" || name == "--codec";
 }
 
 bool read_number(const char* name, int least, int* number) {
@@ -60,8 +61,13 @@ bool read_number(const char* name, int least, int* number) {
 }  // namespace
 
 const char* name_of(Operation operation) { return kOperations[static_cast<int>(operation)]; }
-bool has_hops(Operation operation) { return operation < Operation::kSendRecv; }
-const char* name_of(Way way) { return kWays[static_cast<int>(way)]; }
+bool goes(Operation operation, Way way) {
+  if (way == Way::kRaw || way == Way::kCoded) return true;
+  // A single message of the library's is what `coded` does, as is a group of them.
+  if (operation == Operation::kAllToAllGrouped) return false;
+  return way != Way::kPerHop || operation != Operation::kSendRecv;
+}
+const char* name_of(Way way) { return kWayNames[static_cast<int>(way)]; }
 
 bool parse_options(int argc, char** argv, Options* options, std::string* error) {
   const auto take = [options](const std::string& name, const std::string& value) {
@@ -88,14 +94,16 @@ bool read_place(Place* place, std::string* error) {
 const char* usage() {
   return "usage: nccl --operations NAME,... --sizes BYTES,... --data FILE [--dtype "
          "f32|f64|f16|bf16]\n"
-         "            [--ways raw,coded,per-hop] [--library LIBNCCL] [--iterations N] [--calls N]\n"
+         "            [--ways raw,coded,per-hop,naive,host] [--library LIBNCCL] [--iterations N]\n"
+         "            [--calls N] [--codec SPEC]\n"
          "            [--filler BYTES] [--threshold BYTES] [--lossless yes|no] [--bound E]\n"
          "            [--sum-bound E] [--sum-rel E]\n"
          "operations: all_gather, reduce_scatter, all_reduce, broadcast, send_recv, all_to_all\n"
          "and all_to_all_grouped (sends and receives). Sizes are multiples of 8: of the array in\n"
          "all_reduce, broadcast and send_recv, else of one rank's block.\n"
          "One process a rank: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as\n"
-         "torchrun sets them. `coded` needs the preload library for NCCL, with its report on";
+         "torchrun sets them. `coded` needs the preload library for NCCL, with its report on;\n"
+         "`naive` and `host` code messages by --codec";
 }
 
 }  // namespace thinwire::bench::nccl

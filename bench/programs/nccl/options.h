@@ -19,14 +19,18 @@ enum class Operation {
   kAllToAllGrouped  // as a group of sends and receives
 };
 enum class Way {
-  kRaw,    // NCCL's own function
-  kCoded,  // the name that programs call
-  kPerHop  // a ring or chain of coded messages
+  kRaw,     // NCCL's own function
+  kCoded,   // the name that programs call
+  kPerHop,  // a ring or chain of coded messages
+  kNaive,   // the same of messages that the program codes itself on the GPU, and
+  kHost     // on the host
 };
 
+inline constexpr int kWays = 5;
+
 const char* name_of(Operation operation);
-// Whether rings or chains of messages make it: else there is nothing to compress at every hop.
-bool has_hops(Operation operation);
+// Whether it is done in this way.
+bool goes(Operation operation, Way way);
 const char* name_of(Way way);
 
 struct Options {
@@ -34,7 +38,8 @@ struct Options {
   std::vector<std::int64_t> sizes;  // bytes: of the array, or of one rank's block
   std::vector<Way> ways{Way::kRaw, Way::kCoded};
   std::string library = "libnccl.so.2";
-  std::string data;  // a file of values
+  std::string data;                // a file of values
+  std::string codec = "lossless";  // of kNaive and kHost
   tw_dtype dtype = TW_F32;
   int iterations = 5;
   int calls = 1;                      // back to back in one timed turn

@@ -1,5 +1,7 @@
 #include "nccl/per_hop.h"
 
+#include <utility>
+
 #include "collective/data.h"
 
 namespace thinwire::bench::nccl {
@@ -31,11 +33,25 @@ ncclDataType_t type_of(tw_dtype dtype) {
   return dtype == TW_F16 ? ncclFloat16 : ncclBfloat16;
 }
 
-PerHop::PerHop(const Library& library, Device& device, ncclComm_t comm, const Place& place,
+void PlainMessages::exchange(const Sent& sent, const Received& received) {
+  check(calls_.group_start(), "ncclGroupStart");
+  if (sent.rank >= 0) {
+    check(calls_.send(sent.at, static_cast<std::size_t>(sent.count), type_, sent.rank, comm_,
+                      device_.stream()),
+          "ncclSend");
+  }
+  if (received.rank >= 0) {
+    check(calls_.receive(received.at, static_cast<std::size_t>(received.count), type_,
+                         received.rank, comm_, device_.stream()),
+          "ncclRecv");
+  }
+  check(calls_.group_end(), "ncclGroupEnd");
+}
+
+PerHop::PerHop(std::unique_ptr<Messages> messages, Device& device, const Place& place,
                tw_dtype dtype, std::int64_t most)
-    : calls_(library.plain()),
+    : messages_(std::move(messages)),
       device_(device),
-      comm_(comm),
       rank_(place.rank),
       ranks_(place.ranks),
       dtype_(dtype),
@@ -43,17 +59,10 @@ PerHop::PerHop(const Library& library, Device& device, ncclComm_t comm, const Pl
       partial_{{device, static_cast<std::size_t>(most * width_)},
                {device, static_cast<std::size_t>(most * width_)}} {}
 
-void PerHop::exchange(const char* send, std::int64_t sent, char* receive, std::int64_t received) {
-  const auto next = static_cast<int>(wrapped(rank_ + 1));
-  const auto previous = static_cast<int>(wrapped(rank_ - 1));
-  const ncclDataType_t type = type_of(dtype_);
-  check(calls_.group_start(), "ncclGroupStart");
-  check(calls_.send(send, static_cast<std::size_t>(sent), type, next, comm_, device_.stream()),
-        "ncclSend");
-  check(calls_.receive(receive, static_cast<std::size_t>(received), type, previous, comm_,
-                       device_.stream()),
-        "ncclRecv");
-  check(calls_.group_end(), "ncclGroupEnd");
+void PerHop::exchange(const char* send, std::int64_t sent, char* receive, std::int64_t received,
+                      std::int64_t distance) {
+  messages_->exchange({send, sent, static_cast<int>(wrapped(rank_ + distance))},
+                      {receive, received, static_cast<int>(wrapped(rank_ - distance))});
 }
 
 void PerHop::gather_ring(char* array, std::int64_t count) {
@@ -90,18 +99,27 @@ void PerHop::all_reduce(const char* send, char* receive, std::int64_t count) {
 }
 
 void PerHop::broadcast(const char* send, char* receive, std::int64_t count) {
-  const ncclDataType_t type = type_of(dtype_);
-  const auto elements = static_cast<std::size_t>(count);
+  constexpr int kNone = -1;
   if (rank_ == 0) {
-    device_.copy(receive, send, elements * static_cast<std::size_t>(width_));
+    device_.copy(receive, send, static_cast<std::size_t>(count * width_));
   } else {
-    check(calls_.receive(receive, elements, type, static_cast<int>(rank_ - 1), comm_,
-                         device_.stream()),
-          "ncclRecv");
+    messages_->exchange({nullptr, 0, kNone}, {receive, count, static_cast<int>(rank_ - 1)});
   }
   if (rank_ + 1 == ranks_) return;
-  check(calls_.send(receive, elements, type, static_cast<int>(rank_ + 1), comm_, device_.stream()),
-        "ncclSend");
+  messages_->exchange({receive, count, static_cast<int>(rank_ + 1)}, {nullptr, 0, kNone});
+}
+
+void PerHop::all_to_all(const char* send, char* receive, std::int64_t count) {
+  const std::int64_t block = count * width_;
+  device_.copy(receive + rank_ * block, send + rank_ * block, static_cast<std::size_t>(block));
+  for (std::int64_t distance = 1; distance < ranks_; ++distance) {
+    exchange(send + wrapped(rank_ + distance) * block, count,
+             receive + wrapped(rank_ - distance) * block, count, distance);
+  }
+}
+
+void PerHop::send_receive(const char* send, char* receive, std::int64_t count) {
+  exchange(send, count, receive, count);
 }
 
 }  // namespace thinwire::bench::nccl

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "collective/data.h"
 
@@ -83,13 +84,28 @@ Turns::Turns(const Job& job, Operation operation, std::int64_t bytes)
     const std::vector<char> zeros(small_[at]->bytes());
     job.device.write(small_[at]->at(), zeros);
   }
-  if (std::ranges::count(options.ways, Way::kPerHop) > 0) {
-    const std::int64_t summed = operation == Operation::kReduceScatter ? count_
-                                : operation == Operation::kAllReduce   ? count_ / group_.size + 1
-                                                                       : 0;
-    per_hop_ =
-        std::make_unique<PerHop>(job.library, job.device, comm_, job.place, options.dtype, summed);
+  for (const Way way : options.ways) {
+    if (way >= Way::kPerHop && goes(operation, way)) make_hops(way);
   }
+}
+
+void Turns::make_hops(Way way) {
+  const tw_dtype dtype = job_.options.dtype;
+  // An array is cut into a block for each rank.
+  const std::int64_t block =
+      operation_ == Operation::kAllReduce ? count_ / group_.size + 1 : count_;
+  std::unique_ptr<Messages> messages;
+  if (way == Way::kPerHop) {
+    messages = std::make_unique<PlainMessages>(job_.library.plain(), job_.device, comm_, dtype);
+  } else {
+    auto by_hand = std::make_unique<ByHand>(job_.library.raw(), job_.device, comm_, dtype,
+                                            job_.options.codec, way == Way::kHost, block);
+    by_hand_[static_cast<int>(way)] = by_hand.get();
+    messages = std::move(by_hand);
+  }
+  const std::int64_t summed = sums(operation_) ? block : 0;
+  hops_[static_cast<int>(way)] =
+      std::make_unique<PerHop>(std::move(messages), job_.device, job_.place, dtype, summed);
 }
 
 Turns::~Turns() {
@@ -135,15 +151,20 @@ void Turns::enqueue(const Calls& calls) {
 void Turns::enqueue(Way way) {
   if (way == Way::kRaw) return enqueue(job_.library.raw());
   if (way == Way::kCoded) return enqueue(job_.library.plain());
+  PerHop& hops = *hops_[static_cast<int>(way)];
   switch (operation_) {
     case Operation::kAllGather:
-      return per_hop_->all_gather(send_->at(), receive_->at(), count_);
+      return hops.all_gather(send_->at(), receive_->at(), count_);
     case Operation::kReduceScatter:
-      return per_hop_->reduce_scatter(send_->at(), receive_->at(), count_);
+      return hops.reduce_scatter(send_->at(), receive_->at(), count_);
     case Operation::kAllReduce:
-      return per_hop_->all_reduce(send_->at(), receive_->at(), count_);
+      return hops.all_reduce(send_->at(), receive_->at(), count_);
+    case Operation::kBroadcast:
+      return hops.broadcast(send_->at(), receive_->at(), count_);
+    case Operation::kSendRecv:
+      return hops.send_receive(send_->at(), receive_->at(), count_);
     default:
-      return per_hop_->broadcast(send_->at(), receive_->at(), count_);
+      return hops.all_to_all(send_->at(), receive_->at(), count_);
   }
 }
 
@@ -174,7 +195,7 @@ void Turns::count_on(Way way) {
   const std::size_t count = static_cast<std::size_t>(job_.options.threshold) / width() + 1;
   const ncclDataType_t type = type_of(job_.options.dtype);
   const Calls& calls = job_.library.plain();
-  const bool messages = way == Way::kPerHop || operation_ == Operation::kSendRecv;
+  const bool messages = way >= Way::kPerHop || operation_ == Operation::kSendRecv;
   for (int call = 0; call < kCalls; ++call) {
     if (messages) {
       exchange(calls, end(), *small_[0], *small_[1], count, type);
@@ -199,6 +220,7 @@ Counts Turns::counts(Way way) const {
   constexpr const char* kNames[] = {"AllGather", "ReduceScatter", "AllReduce", "Broadcast",
                                     "Send",      "AlltoAll",      "Send"};
   if (way == Way::kRaw) return {};
+  if (const ByHand* const by_hand = by_hand_[static_cast<int>(way)]) return by_hand->counts();
   // The last rank of a chain sends nothing.
   const bool last = operation_ == Operation::kBroadcast && group_.rank + 1 == group_.size;
   if (way == Way::kPerHop) return job_.library.counts(last ? "Recv" : "Send");
@@ -209,18 +231,26 @@ Counts Turns::counts(Way way) const {
   return counts;
 }
 
+Phases Turns::phases(Way way) const {
+  const ByHand* const by_hand = by_hand_[static_cast<int>(way)];
+  return by_hand == nullptr ? Phases{} : by_hand->phases();
+}
+
 Tolerance Turns::tolerance(Way way) const {
   const Options& options = job_.options;
   if (way == Way::kRaw || options.lossless) return {};
   const int ranks = group_.size;
+  const bool anew = way >= Way::kPerHop;  // at each hop
   if (!sums(operation_)) {
-    return {false, options.bound * (way == Way::kPerHop ? std::max(1, ranks - 1) : 1)};
+    const bool one_hop =
+        operation_ == Operation::kSendRecv || operation_ == Operation::kAllToAll || !anew;
+    return {false, options.bound * (one_hop ? 1 : std::max(1, ranks - 1))};
   }
   // A bound of the result holds for one operation, not for messages that a ring is made of.
   const double of_sum = std::max(options.sum_bound, options.sum_rel * range_);
   if (of_sum > 0 && way == Way::kCoded) return {false, of_sum};
   // Each array may be coded on its way to the sum, and the sum once more; at every hop twice.
-  return {false, options.bound * (way == Way::kPerHop ? 2 * ranks : ranks + 1)};
+  return {false, options.bound * (anew ? 2 * ranks : ranks + 1)};
 }
 
 Judgement Turns::judge(Way way) {

@@ -3,9 +3,9 @@
     thinwire lab run --hosts 2 --link 10gbit --every-host -- \\
       python bench/studies/weights/measure.py --millions 100 [--changed 0.01] [--turns 5]
 
-Ranks are those of the environment, over gloo, with `--threads` threads each; with `--gpu` over NCCL,
-rank 0 on the first GPU, the next on the next, round and round. In each turn rank 0 changes the
-lowest bits of a share of its bf16 values, and each way brings them to the others:
+Ranks are those of the environment, over gloo, with `--threads` threads each; with `--gpu` over
+NCCL, rank 0 on the first GPU, the next on the next, round and round. In each turn rank 0 changes
+the lowest bits of a share of its bf16 values, and each way brings them to the others:
 
 - `sync`: thinwire.torch.sync_weights, after a first, full one;
 - `broadcast`: torch's broadcast of each tensor;

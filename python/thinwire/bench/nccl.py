@@ -17,19 +17,20 @@ from thinwire.bench.samples import Sample
 from thinwire.codec import Codec
 from thinwire.library import NCCL_SHIM, library_path
 
-# Each with whether rings or chains of messages make it, which per-hop takes.
-HAS_HOPS = {
-    "all_gather": True,
-    "reduce_scatter": True,
-    "all_reduce": True,
-    "broadcast": True,
-    "send_recv": False,
-    "all_to_all": False,
-    "all_to_all_grouped": False,  # a group of sends and receives
-}
-OPERATIONS = tuple(HAS_HOPS)
+OPERATIONS = (
+    "all_gather",
+    "reduce_scatter",
+    "all_reduce",
+    "broadcast",
+    "send_recv",
+    "all_to_all",
+    "all_to_all_grouped",  # a group of sends and receives
+)
 RAW, CODED, PER_HOP = "raw", "coded", "per-hop"
 WAYS = (RAW, CODED, PER_HOP)
+# The same as per-hop of messages that the program codes: on the GPU with all that it needs asked
+# for anew, or on the host.
+BASELINES = ("naive", "host")
 PLANNED = "planned"
 ALGORITHMS = (PLANNED, "pairwise")  # what of THINWIRE_ALGORITHM counts under NCCL
 
@@ -67,6 +68,13 @@ class NcclSession:
 
 
 Key = tuple[str, int]  # operation and size
+
+
+def goes(operation: str, way: str) -> bool:
+    """Whether the program runs it in this way."""
+    if way in (RAW, CODED):
+        return True
+    return operation != "all_to_all_grouped" and (way != PER_HOP or operation != "send_recv")
 
 
 def run_operations(place: Place, session: NcclSession) -> list[dict[str, Any]]:
@@ -147,6 +155,7 @@ def command_of(place: Place, session: NcclSession, codec: str, path: Path) -> li
         "--iterations": str(session.iterations),
         "--calls": str(session.calls),
         "--threshold": str(session.threshold),
+        "--codec": codec,
         # The second burst makes up for what the first lets through at full speed.
         "--filler": str(2 * place.burst_bytes),
         **promises_of(codec),

@@ -4,10 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thinwire.bench.collective_rows import bus_factor, moved_bytes
-from thinwire.bench.nccl import PER_HOP, PLANNED, RAW, NcclSession
+from thinwire.bench.nccl import BASELINES, PER_HOP, PLANNED, RAW, NcclSession
 from thinwire.bench.output import failed_row
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place
+
+# Parts of the time of messages that a program codes itself.
+PHASES = tuple(f"{phase}_seconds" for phase in ("allocate", "encode", "copy", "transfer", "decode"))
 
 # As `collective_rows` has them; a message is as many bytes as its array.
 _COLLECTIVES = {
@@ -30,7 +33,9 @@ class NcclRow:
     `busbw` is GB/s of uncompressed bytes, as nccl-tests has it. `ratio` is uncompressed bytes by
     those of slots and of what did not fit them, of all ranks; `share` is the speed-up over raw by
     that ratio. `calls` and `compressed_calls` are of the timed turns on all ranks, `warm_up_calls`
-    what it took until ranks agreed. Figures are None if the row is not verified, and `note` then
+    what it took until ranks agreed. `allocate_seconds` to `decode_seconds` are rank 0's of a call,
+    if the program codes messages itself; what is left of `seconds` are sums, barriers and other
+    ranks. Figures are None if the row is not verified, and `note` then
     says why; it also says why calls were not compressed.
     """
 
@@ -65,6 +70,11 @@ class NcclRow:
     wrong: int | None = None
     max_error: float | None = None
     relative_error: float | None = None
+    allocate_seconds: float | None = None
+    encode_seconds: float | None = None
+    copy_seconds: float | None = None
+    transfer_seconds: float | None = None
+    decode_seconds: float | None = None
     verified: bool = False
     note: str = ""
     burst_bytes: int = 0
@@ -111,7 +121,7 @@ def problems_of_line(line: dict[str, Any]) -> list[str]:
     elif not line["sound"]:
         problems.append(f"errors are {line['relative_error']:.2g} of the values")
     # If every rank on the way codes anew, each has errors of its own.
-    if not line["identical"] and line["way"] != PER_HOP:
+    if not line["identical"] and line["way"] not in (PER_HOP, *BASELINES):
         problems.append("ranks that get the same do not have the same bits")
     return problems
 
@@ -163,6 +173,7 @@ def _figures(row: NcclRow, line: dict[str, Any], raw: dict[str, Any] | None) -> 
     row = replace(
         row,
         **{name: line[name] for name in same},
+        **{name: line[name] for name in PHASES if name in line},
         min_seconds=line["min"],
         max_seconds=line["max"],
         busbw=bus_bytes(row.op, row.size, row.ranks) / line["seconds"] / 1e9,
@@ -183,7 +194,8 @@ def _figures(row: NcclRow, line: dict[str, Any], raw: dict[str, Any] | None) -> 
 
 def _ratio(row: NcclRow, line: dict[str, Any]) -> float:
     """With the blocks that did not fit their slots, which travel beside them as they are."""
-    block = row.size / row.ranks if row.op == "all_reduce" and row.way == PER_HOP else row.size
+    by_hops = row.way in (PER_HOP, *BASELINES)
+    block = row.size / row.ranks if row.op == "all_reduce" and by_hops else row.size
     sent = line["wire_bytes"] + line["spilled_blocks"] * block
     return line["raw_bytes"] / sent if sent else 1.0
 

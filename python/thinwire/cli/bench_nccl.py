@@ -8,7 +8,15 @@ import typer
 
 from thinwire import dtypes
 from thinwire.bench import collective_tables
-from thinwire.bench.nccl import ALGORITHMS, OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
+from thinwire.bench.nccl import (
+    ALGORITHMS,
+    BASELINES,
+    OPERATIONS,
+    PER_HOP,
+    WAYS,
+    NcclSession,
+    run_operations,
+)
 from thinwire.bench.nccl_ranks import find_nccl
 from thinwire.bench.nccl_rows import NcclRow, make_rows
 from thinwire.bench.output import warn_if_busy
@@ -73,6 +81,13 @@ def nccl(
         bool,
         typer.Option(help="Also rings and chains of messages, compressed anew at every hop."),
     ] = True,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            help="Also messages that the program codes itself, as in naive,host: with all memory "
+            "asked for anew at each, or copied to the host and coded there."
+        ),
+    ] = "",
     force: Annotated[
         bool,
         typer.Option(
@@ -107,6 +122,8 @@ def nccl(
     links = [] if loopback else link.split(",")
     known = {name: at for at, name in enumerate(OPERATIONS)}
     wanted = chosen_names("--op", op, known, whole="all")
+    known = dict.fromkeys(BASELINES, 0)
+    baselines = chosen_names("--baseline", baseline, known) if baseline else ()
     algorithms = chosen_names("--algorithm", algorithm, dict.fromkeys(ALGORITHMS, 0))
     codecs = tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["lossless"]))
     try:
@@ -118,7 +135,7 @@ def nccl(
                 operations=wanted,
                 sizes=sizes,
                 codecs=codecs,
-                ways=WAYS if per_hop else tuple(way for way in WAYS if way != PER_HOP),
+                ways=(*(way for way in WAYS if per_hop or way != PER_HOP), *baselines),
                 ranks=ranks,
                 iterations=iterations,
                 calls=calls,

@@ -140,9 +140,11 @@ class Run:
             self._control.header(header.pack())
         if self._agree(Level.GOOD) == Level.WHOLE:
             with report.timed("encode"):
-                payload = sender.whole(bucket, number, state.kept)
-            header = header.as_whole(bucket.nbytes)
-            report.rebased += 1
+                try:
+                    payload = sender.whole(bucket, number, state.kept)
+                except Exception as error:  # noqa: BLE001, told to all ranks
+                    self._error = f"bucket {number}: {error}"
+            header = self._as_whole(header, bucket)
         self._count(header)
         with report.timed("send"):
             self._wait()
@@ -168,8 +170,7 @@ class Run:
         if header.kind != Kind.WHOLE and (report.why_full or live != header.base):
             level = Level.WHOLE
         if self._agree(level) == Level.WHOLE:
-            header = header.as_whole(bucket.nbytes)
-            report.rebased += 1
+            header = self._as_whole(header, bucket)
         self._count(header)
         payload = self._room[: header.payload]
         with report.timed("send"):
@@ -180,6 +181,12 @@ class Run:
                 apply(bucket, header, payload)
             except Exception as error:  # noqa: BLE001, told to all ranks
                 self._error = f"bucket {number}: {error}"
+
+    def _as_whole(self, header: Header, bucket: Bucket) -> Header:
+        """After another agreement, since the source may have no memory for all bytes."""
+        self._agree(Level.GOOD)
+        self._report.rebased += 1
+        return header.as_whole(bucket.nbytes)
 
     def _make_room(self, nbytes: int) -> None:
         """Memory for any payload of a bucket: before the agreement, since who cannot receive after
