@@ -105,10 +105,11 @@ def draw(rows: Sequence[Any]) -> str:
         inside = _panel(title, marks, colours, (min(speeds), max(speeds)), height)
         parts.append(f'<g transform="translate({x} {y})">{inside}</g>')
     size = (columns * whole[0], HEADING + -(-len(panels) // columns) * whole[1])
-    return _document(size, parts)
+    return document(size, parts)
 
 
-def _document(size: tuple[int, int], parts: list[str]) -> str:
+def document(size: tuple[int, int], parts: list[str]) -> str:
+    """An SVG of so many pixels, whose colours are the palette's `--c0` and so on."""
     light = "".join(f"--c{index}:{pair[0]};" for index, pair in enumerate(PALETTE))
     dark = "".join(f"--c{index}:{pair[1]};" for index, pair in enumerate(PALETTE))
     light += "--ink:#1f2328;--quiet:#59636e;--grid:#e3e7eb;--paper:#ffffff"

@@ -23,7 +23,16 @@ from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
 from thinwire.bench.steps import steps
 from thinwire.cli import values
-from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
+from thinwire.cli.bench_options import (
+    Csv,
+    Json,
+    Program,
+    Specs,
+    failure,
+    finish,
+    parse_codecs,
+    write_picture,
+)
 from thinwire.cli.values import Device, Dtype
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError, parse_size
@@ -125,18 +134,10 @@ def codec(
         generated=not file,
     )
     rows, notes = _measure_gpu(work, program, sums) if gpu else (_measure_cpu(work, runs), [])
-    if picture:
-        _write_picture(picture, rows)
+    write_picture(picture, plot.draw, rows)
     finish(
         rows, gpu_tables.GPU_CODEC_COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes
     )
-
-
-def _write_picture(path: Path, rows: list[Any]) -> None:
-    try:
-        path.write_text(plot.draw(rows))
-    except ValueError as error:
-        say(f"{path} is not written: {error}")
 
 
 def on_gpu(device: Device) -> bool:

@@ -7,6 +7,7 @@ import typer
 
 from thinwire import dtypes
 from thinwire.bench import collective_tables, generators, samples
+from thinwire.bench.breakdown import draw
 from thinwire.bench.collective import CollectiveSession, run_operations
 from thinwire.bench.collective_rows import CollectiveRow, make_rows, without_schedules
 from thinwire.bench.output import say, warn_if_busy
@@ -15,6 +16,7 @@ from thinwire.bench.samples import Sample
 from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_options import (
+    Breakdown,
     Csv,
     GeneratedValues,
     Json,
@@ -30,6 +32,7 @@ from thinwire.cli.bench_options import (
     failure,
     finish,
     measure_places,
+    write_picture,
 )
 from thinwire.cli.values import Memory
 from thinwire.codec import Codec
@@ -94,6 +97,7 @@ def collective(
         ),
     ] = False,
     memory: MemoryOption = Memory.HOST,
+    breakdown: Breakdown = None,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -135,6 +139,7 @@ def collective(
             )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
+    write_picture(breakdown, draw, rows)
     finish(
         rows,
         collective_tables.COLLECTIVE_COLUMNS,

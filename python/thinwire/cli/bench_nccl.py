@@ -8,6 +8,7 @@ import typer
 
 from thinwire import dtypes
 from thinwire.bench import collective_tables
+from thinwire.bench.breakdown import draw
 from thinwire.bench.nccl import (
     ALGORITHMS,
     BASELINES,
@@ -25,6 +26,7 @@ from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_collective import chosen_names, chosen_sizes, chosen_values
 from thinwire.cli.bench_options import (
+    Breakdown,
     Csv,
     GeneratedValues,
     Json,
@@ -39,6 +41,7 @@ from thinwire.cli.bench_options import (
     failure,
     finish,
     measure_places,
+    write_picture,
 )
 from thinwire.cli.lab import Gpus
 from thinwire.cli.values import Dtype
@@ -107,6 +110,7 @@ def nccl(
             help="The libnccl.so.2 to measure, if not that of Python's packages or the system's.",
         ),
     ] = None,
+    breakdown: Breakdown = None,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -155,6 +159,7 @@ def nccl(
             )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
+    write_picture(breakdown, draw, rows)
     finish(
         rows, collective_tables.NCCL_COLUMNS, as_csv, as_json, collective_tables.nccl_notes(rows)
     )

@@ -77,6 +77,10 @@ MemoryOption = Annotated[
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")]
+Breakdown = Annotated[
+    Path | None,
+    typer.Option(help="Draw where the time goes into this SVG file.", dir_okay=False),
+]
 Program = Annotated[
     Path | None, typer.Option(help="The compiled program, if not the one in build/release/bin.")
 ]
@@ -148,6 +152,16 @@ def _open(link: str, hosts: int, ranks_per_host: int, gpus: Gpus | None) -> Iter
             yield Loopback()
             return
         yield LabPlace(lab)
+
+
+def write_picture(path: Path | None, draw: Callable[[list[Any]], str], rows: list[Any]) -> None:
+    """Draws the rows into the file, if there is one to write; says so if none can be shown."""
+    if path is None:
+        return
+    try:
+        path.write_text(draw(rows))
+    except ValueError as error:
+        say(f"{path} is not written: {error}")
 
 
 def finish(
