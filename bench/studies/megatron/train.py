@@ -3,7 +3,7 @@
     pip install megatron-core==0.19.2
     thinwire lab run --hosts 2 --link 10gbit -- \\
       thinwire run --nccl --codec lossless:reductions=native -- \\
-      torchrun --nproc-per-node 1 bench/studies/megatron/train.py --tensor 2 [--layers 8] [--steps 40]
+      torchrun --nproc-per-node 1 bench/studies/megatron/train.py --tensor 2 [--layers 8]
 
 Ranks are those of the environment: `--tensor` of them share each layer, the others are replicas of
 these whose gradients are summed. Rank 0 prints a line of JSON: the median of the steps' seconds
