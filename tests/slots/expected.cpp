@@ -193,7 +193,8 @@ bool Case::has_levels() const {
   const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
   const bool could = operation == TW_STREAM_ALLGATHER || operation == TW_STREAM_REDUCE_SCATTER ||
                      (whole && is_direct());
-  if (!could || nodes_count() < 2) return false;
+  const bool in_order = spec.ends_with("reductions=ordered");
+  if (!could || in_order || nodes_count() < 2) return false;
   const auto [least, most] = node_sizes();
   const bool rounds = scale != 0 && std::fabs(scale) < 1 && value_bytes(dtype) == 2;
   return most > 1 && (whole && !rounds ? 2 * least >= most : least == most);

@@ -21,6 +21,7 @@ class Handle final : public Communicator {
 
   Membership membership() const override { return shared_->membership(); }
   State state() const override { return shared_->state(); }
+  State wait_until_known() const override { return shared_->wait_until_known(); }
   bool knows_siblings() const override { return shared_->knows_siblings(); }
   std::vector<std::uint32_t> nodes() const override { return shared_->nodes(); }
   Channel& collectives() override { return collectives_; }

@@ -27,9 +27,17 @@ class Shared {
   }
   State state() const { return state_.load(std::memory_order_relaxed); }
   void set(State state, std::string text) {
-    const std::lock_guard lock(mutex_);
-    membership_ = {state, std::move(text)};
-    state_.store(state, std::memory_order_relaxed);
+    {
+      const std::lock_guard lock(mutex_);
+      membership_ = {state, std::move(text)};
+      state_.store(state, std::memory_order_relaxed);
+    }
+    changed_.notify_all();
+  }
+  State wait_until_known() const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return membership_.state != State::kForming; });
+    return membership_.state;
   }
 
   bool knows_siblings() const { return knows_siblings_.load(std::memory_order_relaxed); }
@@ -67,7 +75,7 @@ class Shared {
 
  private:
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::condition_variable changed_;
   bool gone_ = false;
   Membership membership_{State::kForming, "not known yet who has it"};
   std::vector<std::uint32_t> nodes_;

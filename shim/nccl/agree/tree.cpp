@@ -62,11 +62,12 @@ void Tree::wake(int rank) {
   if (children_[child].session) children_[child].session->wake();
 }
 
-// Before all ranks are connected the parent may still come again.
+// Before all ranks are connected the parent may still come again. After this subtree is, others may
+// have heard that all are: then it is waited for as one that was lost later.
 void Tree::miss_parent(const std::string& why) {
   if (ready_) return told_.lost(parent_of(rank_), why);
   loop_.cancel(parent_timer_);
-  parent_timer_ = loop_.after(times_.connecting, [this, why] {
+  parent_timer_ = loop_.after(said_up_ ? times_.resuming : times_.connecting, [this, why] {
     fail("raw: " + rank_text(parent_of(rank_)) + " ended while the ranks were connecting (" + why +
          ")");
   });

@@ -28,7 +28,7 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
 }
 
 void count_call(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
-                const Plan* plan) {
+                const Plan* plan, Order order) {
   if (!wants_count()) return;
   const bool is_root = call.peer == communicator.rank;
   const bool sends_none =
@@ -43,7 +43,8 @@ void count_call(const Call& call, Communicator& communicator, int reason, int ru
              .reason = plan == nullptr ? reason : 0,
              .bytes = bytes,
              .wire_bytes = bytes,
-             .rule = rule};
+             .rule = rule,
+             .order = order};
   if (plan != nullptr) {
     // In two levels that between nodes: inside, values go about more than once.
     const std::uint64_t in_nodes = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;

@@ -1,6 +1,7 @@
 // Counts of a call that moves data, for the report and traces.
 #pragma once
 
+#include "observe/count.h"
 #include "run/call.h"
 #include "run/plans.h"
 
@@ -15,6 +16,6 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator);
 // Counts a call; in a group, after that is carried out. `plan`: of a coded call, else `reason` says
 // why it is raw.
 void count_call(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
-                const Plan* plan = nullptr);
+                const Plan* plan = nullptr, Order order = Order::kAny);
 
 }  // namespace thinwire::nccl

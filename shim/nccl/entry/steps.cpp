@@ -44,7 +44,8 @@ std::vector<Item> items_of(std::span<const Planned> coded, std::span<const KeptR
   std::vector<Item> items;
   for (const Planned& each : coded) items.push_back({.coded = &each});
   for (const KeptRaw& each : raw) items.push_back({.raw = &each});
-  std::ranges::sort(items, {}, [](const Item& each) { return each.call().place; });
+  // The parts of a call have one place.
+  std::ranges::stable_sort(items, {}, [](const Item& each) { return each.call().place; });
   return items;
 }
 

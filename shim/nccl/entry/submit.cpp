@@ -5,6 +5,7 @@
 
 #include "entry/counting.h"
 #include "entry/group.h"
+#include "entry/ordering.h"
 #include "entry/windows.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
@@ -39,6 +40,7 @@ int choose_codec(Call& call, const Communicator& communicator) {
 int reason_by_arguments(Call& call, const Communicator& communicator) {
   const int reason = choose_codec(call, communicator);
   if (streams() == Streams::kNone) return reason;
+  if (wants_order(call)) return reason_in_order(call, reason, communicator);
   if (reason == kNotBuilt && call.config != nullptr && !asks_nothing(*call.config))
     return kConfigured;
   if (reason != kNotBuilt) {
@@ -140,17 +142,15 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   allowed([&] {
     if (decision.turn && decision.turn->news != nullptr) note_news(planned);
-    count_call(planned.call, communicator, decision.reason, decision.rule, decision.codec,
-               decision.coded() ? decision.plan : nullptr);
+    const Plan* const coded = decision.coded() ? decision.plan : nullptr;
+    count_call(planned.call, communicator, decision.reason, decision.rule, decision.codec, coded,
+               order_of(planned));
   });
+  if (decision.in_order) return go_in_order(planned);
   if (!decision.coded()) return go_watched(planned);
   if (!in_group()) return go_coded(planned);
   keep_coded(planned);
   return ncclSuccess;
-}
-
-bool has_ended(const Communicator& communicator) {
-  return communicator.finalized || communicator.suspended || communicator.revoked;
 }
 
 // NCCL carries out a group's collectives before what it makes messages of, and ranks may name them
@@ -170,8 +170,9 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const bool ended = has_ended(communicator);
   const bool is_judged = !ended && is_sound(call, communicator);
   if (reason != 0 || !is_judged) {
-    count_call(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
-               call.choice.codec[kBetweenNodes]);
+    const int why = reason != 0 ? reason : int{kUnusual};
+    count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes],
+               nullptr, order_of_native(call, communicator, why));
     const ncclResult_t result = !could      ? pass(call)
                                 : is_judged ? go_raw(call, communicator)
                                             : go_at_once(call);
@@ -184,10 +185,12 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   Compressor* const compressor = compressor_of(call.comm, communicator);
   if (compressor == nullptr) {
     const int why = call.raw_as_called != 0 ? call.raw_as_called : int{TW_RAW_PEER_NOT_READY};
-    count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
+    count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes],
+               nullptr, order_of_native(call, communicator, why));
     return go_raw(call, communicator);
   }
-  call.left_to_nccl = why_left_to_nccl(call, communicator);
+  // Windows and policies of NCCL's are wishes for speed.
+  if (!call.is_ordered) call.left_to_nccl = why_left_to_nccl(call, communicator);
   Counters& counters = communicator.of[call.operation];
   const bool may_refer = Compressor::keeps_results(call) && !group_refers(*compressor);
   return go_decided(

@@ -24,6 +24,9 @@ ncclResult_t go_watched(Planned planned);
 
 ncclResult_t go_coded(Planned planned);
 
+// A raw sum that is added in the order of the ranks; with what go_watched() does.
+ncclResult_t go_in_order(Planned planned);
+
 // Does the same after a call that never reached Compressor::decide().
 void note_end_of_raw(const Call& call, const Communicator& communicator);
 

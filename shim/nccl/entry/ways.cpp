@@ -1,11 +1,14 @@
 #include "entry/submit.h"
 
 #include <utility>
+#include <vector>
 
 #include "entry/group.h"
 #include "entry/unfinished.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
+#include "run/in_order.h"
+#include "state/settings.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -62,6 +65,35 @@ ncclResult_t go_coded(Planned planned) {
   return result;
 }
 
+ncclResult_t go_in_order(Planned planned) {
+  std::vector<Planned> parts;
+  const bool is_watched = planned.decision.plan != nullptr || planned.decision.is_timed();
+  allowed([&] { parts = parts_in_order(planned, in_group()); });
+  if (parts.empty()) {
+    planned.compressor->set_error(ncclSystemError);
+    return spoil_group(ncclSystemError);
+  }
+  if (in_group()) {
+    if (is_watched && !allowed([&] { keep_watched(planned); }) && planned.decision.is_timed())
+      planned.compressor->lose_time(planned.decision);
+    for (const Planned& each : parts) keep_coded(each);
+    return ncclSuccess;
+  }
+  Rest rest;
+  rest.steps.assign(parts.size(), {.coded = 1});
+  rest.calls = std::move(parts);
+  if (is_watched) enqueue_before({&planned, 1});
+  const ncclResult_t result = enqueue_in_turn(rest);
+  if (result == ncclInProgress) {
+    const bool has_more = has_after(planned);
+    return finish_later(std::move(rest),
+                        has_more ? std::vector<Planned>{planned} : std::vector<Planned>());
+  }
+  enqueue_after({&planned, 1});
+  if (result == ncclSuccess) note_end(planned);
+  return result;
+}
+
 void note_end_of_raw(const Call& call, const Communicator& communicator) {
   Compressor* const compressor = communicator.compressor.load(std::memory_order_acquire);
   if (compressor == nullptr || !compressor->times_next_call() || in_group()) return;
@@ -69,8 +101,15 @@ void note_end_of_raw(const Call& call, const Communicator& communicator) {
     allowed([&] { compressor->note_end(call); });
 }
 
+// Whether other ranks may add it in their order.
+bool may_be_in_order(const Call& call, const Communicator& communicator) {
+  return call.reduces() && settings().orders && communicator.ranks > 1 && communicator.agreed &&
+         communicator.agreed->state() != agree::State::kRaw;
+}
+
 ncclResult_t go_out_of_step(const Call& call, Communicator& communicator) {
-  return may_code(communicator) ? spoil_group(ncclSystemError) : go_raw(call, communicator);
+  const bool fails = may_code(communicator) || may_be_in_order(call, communicator);
+  return fails ? spoil_group(ncclSystemError) : go_raw(call, communicator);
 }
 
 // Other ranks hear of it by the helpers, and wait no longer for this one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +33,15 @@ void warn(const std::string& text) {
   tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
 }
 
+// How long the ranks of a communicator whose sums are added in their order may take to find each
+// other, for which its first sum waits: ranks may have kernels to compile before they come. Tests
+// are less patient (THINWIRE_TEST_REGISTRATION).
+std::chrono::seconds ordered_registration() {
+  constexpr int kSeconds = 120;
+  const char* const named = std::getenv("THINWIRE_TEST_REGISTRATION");
+  return std::chrono::seconds(named == nullptr ? kSeconds : std::atoi(named));
+}
+
 agree::Helper& helper() {
   agree::Options options;
   options.tell = warn;
@@ -43,6 +53,7 @@ agree::Helper& helper() {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
+  if (settings().orders) options.registration = ordered_registration();
   options.interfaces = text("NCCL_SOCKET_IFNAME");
   options.family = text("NCCL_SOCKET_FAMILY");
   return agree::process_helper(options);
@@ -76,6 +87,11 @@ ncclUniqueId id_of_this_process() {
   return id;
 }
 
+agree::Terms with_order(agree::Terms terms, int device, int rank) {
+  for (auto& each : order_terms(device, rank)) terms.push_back(std::move(each));
+  return terms;
+}
+
 // The helper tells whoever still needs this process, and stays a moment if it must. After the
 // report, which says what it knows.
 constexpr int kAfterTheReport = 1000;
@@ -95,9 +111,11 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   ncclUniqueId copy = id;
   const bool has_siblings = note_ranks(ranks);
   const std::uint64_t rules = rules_for(name, ranks);
-  auto agreed = helper().open(bytes_of(copy), rank, ranks, all_terms(blocks, rules),
-                              kindred(ranks, rules, name),
-                              domain_of(blocks ? device_of(comm) : kUnknownDevice));
+  const int device = blocks ? device_of(comm) : kUnknownDevice;
+  if (blocks && settings().orders) prepare_device_of(comm);
+  auto agreed =
+      helper().open(bytes_of(copy), rank, ranks, with_order(all_terms(blocks, rules), device, rank),
+                    kindred(ranks, rules, name), domain_of(device));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->membership().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
@@ -198,10 +216,12 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   if (from->is_all) note_ranks_left(ranks);
   communicator.has_siblings = note_ranks(ranks);
   const std::uint64_t rules = communicator.rules;
+  const int device = device_of(comm);
+  auto terms = from->grown ? all_terms(from->blocks, rules) : policy_terms(rules);
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
-                          from->grown ? all_terms(from->blocks, rules) : policy_terms(rules),
-                          kindred(ranks, rules, communicator.name), domain_of(device_of(comm)));
+                          with_order(std::move(terms), device, rank),
+                          kindred(ranks, rules, communicator.name), domain_of(device));
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "choose/timing_round.h"
 #include "native/cuda.h"
+#include "run/device.h"
 #include "state/job.h"
 #include "state/policy.h"
 #include "state/settings.h"
@@ -57,6 +58,14 @@ agree::Terms all_terms(bool blocks, std::uint64_t rules) {
       {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
   for (auto& each : policy_terms(rules)) all.push_back(std::move(each));
   return all;
+}
+
+// Those that lack it differ from each other, too: if none has it, none adds.
+agree::Terms order_terms(int device, int rank) {
+  if (!settings().orders) return {};
+  const std::string missing = "missing (rank " + std::to_string(rank) + ")";
+  return {
+      {"what sums in the order of the ranks need", has_room_for_sums(device) ? "there" : missing}};
 }
 
 agree::Kindred kindred(int ranks, std::uint64_t rules, const std::string& name) {

@@ -24,6 +24,8 @@ void count(const Count& call) {
     add(of.compressed_bytes, call.bytes);
     add(of.compressed_wire_bytes, call.wire_bytes);
   }
+  if (call.order == Order::kOfRanks) add(of.in_rank_order, 1);
+  if (call.order == Order::kOfNccl) add(of.out_of_rank_order, 1);
   if (is_traced()) trace_call(call);
 }
 

@@ -8,6 +8,9 @@
 
 namespace thinwire::nccl {
 
+// Whether a sum that is to be added in the order of the ranks is; kAny: no call of these.
+enum class Order : std::uint8_t { kAny, kOfRanks, kOfNccl };
+
 // One call as it is counted.
 struct Count {
   Communicator* communicator = nullptr;
@@ -18,6 +21,7 @@ struct Count {
   std::uint64_t bytes = 0;
   std::uint64_t wire_bytes = 0;
   int rule = -1;  // of the policy
+  Order order = Order::kAny;
 };
 void count(const Count& call);
 

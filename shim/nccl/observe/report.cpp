@@ -42,6 +42,19 @@ std::string raw_by_reason(const Counters& counters) {
   return out.str();
 }
 
+std::string order_as_json(const Counters& counters) {
+  if (counters.in_rank_order + counters.out_of_rank_order == 0) return "";
+  return ", \"in_rank_order\": " + std::to_string(counters.in_rank_order) +
+         ", \"out_of_rank_order\": " + std::to_string(counters.out_of_rank_order);
+}
+
+std::string order_as_text(const Counters& counters) {
+  const std::uint64_t in = counters.in_rank_order, out = counters.out_of_rank_order;
+  if (in + out == 0) return "";
+  return ", " + std::to_string(in) + " of " + std::to_string(in + out) +
+         " sums in the order of the ranks";
+}
+
 std::string operations_as_json(const Communicator& communicator) {
   std::ostringstream out;
   const char* separator = "";
@@ -58,7 +71,7 @@ std::string operations_as_json(const Communicator& communicator) {
         << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
         << ", \"spilled_at_replays\": " << counters.spilled_at_replays
         << ", \"difference_bytes\": " << counters.difference_bytes
-        << ", \"trials\": " << counters.sample_encodes
+        << ", \"trials\": " << counters.sample_encodes << order_as_json(counters)
         << ", \"raw_by_reason\": " << raw_by_reason(counters) << '}';
     separator = ", ";
   }
@@ -162,7 +175,7 @@ std::string as_text(const Communicators& all, const std::string& rank) {
           out << ", " << counters.difference_bytes << " bytes of results as differences";
         }
       }
-      out << ", raw " << raw_by_reason(counters) << '\n';
+      out << order_as_text(counters) << ", raw " << raw_by_reason(counters) << '\n';
     }
     out << timings_as_text(*each) << connections_as_text(*each) << memory_as_text(*each);
   }

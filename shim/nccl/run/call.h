@@ -64,6 +64,10 @@ struct Call {
   // The reason why NCCL is to have it as it is, by what this rank knows; 0: none. Other ranks may
   // know none.
   int left_to_nccl = 0;
+  // A sum of floats that is added in the order of the ranks, compressed or raw; and the reason by
+  // its arguments for which it is raw.
+  bool is_ordered = false;
+  int raw_in_order = 0;
   Capture capture{};                         // of the stream, when the call is made
   std::uint64_t place = 0;                   // in the program's group
   std::shared_ptr<const KeptConfig> kept{};  // likewise: what `config` is, if the call has one

@@ -68,7 +68,8 @@ Side Compressor::side_of(const Call& call) const {
 // A compressed sum over more than two ranks has another order of additions than NCCL's own.
 bool Compressor::is_joined(const Call& call) const {
   if (joins_ == Joins::kNothing) return false;
-  const bool differs = joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2;
+  const bool differs =
+      joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2 && !call.is_ordered;
   return differs || may_lose(call.choice);
 }
 
@@ -86,24 +87,26 @@ Decision Compressor::decide(const Call& call, bool is_grouped, bool may_refer) {
   const bool is_decided = allowed([&] {
     if (call.is_message()) {
       decide_message(call, made);
+    } else if (call.is_ordered) {
+      decide_in_order(call, is_grouped, made);
     } else {
       decide_collective(call, is_grouped, may_refer, made);
     }
   });
-  if (!is_decided) decide_without_memory(made);
+  if (!is_decided) decide_without_memory(call, made);
   return made;
 }
 
 // A sample encode can be left out. If other ranks may code the call this one must not make it
-// raw.
-void Compressor::decide_without_memory(Decision& made) {
+// raw, nor leave one to NCCL that they add in their order.
+void Compressor::decide_without_memory(const Call& call, Decision& made) {
   for (Plan* const plan : {made.plan, made.result_sample}) {
     if (plan != nullptr) plan->users.fetch_sub(1);
   }
   made.plan = made.result_sample = nullptr;
   made.turn.reset();
   if (made.reason == 0) made.reason = TW_RAW_NO_MEMORY;
-  if (made.is_raw || !may_code()) return;
+  if ((made.is_raw && !call.is_ordered) || !may_code()) return;
   made.failure = ncclSystemError;
   set_error(made.failure);
 }

@@ -43,6 +43,12 @@ class Compressor {
   // The call is made, and not only simulated: its number stands.
   void confirm(const CallNumber& made);
 
+  // The plan of a sum whose values go without slots and are added in the order of the ranks, with
+  // one user more; null: no memory, and the communicator fails.
+  Plan* plan_in_order(const Call& call, bool is_grouped);
+  // So many elements of such a sum are added at a time, or all.
+  std::uint64_t elements_at_once(const Call& call) const;
+
   bool blocks() const { return blocks_; }
   int device() const { return device_; }
 
@@ -138,12 +144,13 @@ class Compressor {
   int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
   // The value of a kind at the call's number; none: what is made fails.
   std::optional<agree::Value> value_of(Kind& of, Decision& made);
+  void decide_in_order(const Call& call, bool is_grouped, Decision& made);
   void decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made);
   void decide_message(const Call& call, Decision& made);
   // Decides a call by the kind's value, which has a capacity.
   void decide_in_slot(const Call& call, const agree::Value& value, Decision& made);
   void take_plan(const Call& call, const PlanKey& key, Decision& made);
-  void decide_without_memory(Decision& made);
+  void decide_without_memory(const Call& call, Decision& made);
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   // Whether a call whose blocks would fit goes raw all the same. One that is captured goes for ever
   // as it is decided now.
@@ -236,6 +243,7 @@ class Compressor {
   Plans plans_;
   std::uint32_t listens_ = 0;  // to the ends of so many calls more
   std::uint32_t waiting_ = 0;  // kinds whose next call is timed
+  bool serves_ = false;        // its sums have the service thread
   std::size_t grouped_ = 0, most_reserved_ = 0;
   std::uint64_t reservations_ = 0;
 

@@ -59,7 +59,8 @@ std::uint64_t most_bytes(const Call& call) {
 int Compressor::largest_needs(const Call& call, PlanKey& key, Working& needs) {
   const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
   key.count = most_bytes(call) / size;
-  key.capacity[0] = key.capacity[1] = 512;
+  // Whole slots of what is added in the order of the ranks would be none.
+  key.capacity[0] = key.capacity[1] = settings().codecs[key.codec].orders ? 511 : 512;
   tw_status why = TW_OK;
   Plan* const plan = plans_.take(stream_comm_, key, &why);
   if (plan == nullptr) {

@@ -39,6 +39,9 @@ struct Decision {
   unsigned codec = 0;          // of Settings::codecs
   int rule = -1;               // of the policy, that took it
   bool is_raw = false;         // as the ranks have agreed, or have not agreed yet
+  // A raw sum whose values go without slots, and which is added in the order of the ranks; `plan`,
+  // if there is one, is a sample encode's all the same.
+  bool in_order = false;
   bool coded() const { return failure == ncclSuccess && reason == 0; }
   bool is_timed() const { return turn && turn->timing_round != 0; }
 };

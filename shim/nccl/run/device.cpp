@@ -8,6 +8,7 @@
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "run/memory.h"
+#include "run/service.h"
 #include "run/transport.h"
 #include "state/settings.h"
 
@@ -17,6 +18,8 @@ namespace {
 struct OfDevice {
   std::once_flag once;
   std::atomic<tw_status> status{TW_DEVICE};
+  std::once_flag once_for_sums;
+  bool has_room_for_sums = false;
 };
 
 // Whoever loads for one GPU keeps nobody waiting who has another.
@@ -66,6 +69,30 @@ void prepare_device_of(ncclComm_t comm) {
   if (device == kHostOnly) return;
   OfDevice& of = known(device);
   std::call_once(of.once, [&] { of.status = load(comm, device); });
+}
+
+namespace {
+
+// A part of a large sum takes three times its bytes at the most (run/in_order.cpp).
+constexpr std::uint64_t kRoomForSums = 64 << 20;
+
+bool take_room_for_sums(int device) {
+  if (free_bytes_of_gpu(device) < kRoomForSums) return false;
+  std::uint64_t got = 0;
+  void* const taken = take_working(device, kRoomForSums, &got);
+  if (taken != nullptr) give_working(taken);
+  return taken != nullptr;
+}
+
+}  // namespace
+
+bool has_room_for_sums(int device) {
+  if (!start_service()) return false;
+  if (device == kHostOnly && streams() == Streams::kCuda) return true;
+  if (prepared(device) != TW_OK) return false;
+  OfDevice& of = known(device);
+  std::call_once(of.once_for_sums, [&] { of.has_room_for_sums = take_room_for_sums(device); });
+  return of.has_room_for_sums;
 }
 
 tw_status prepared(int device) {

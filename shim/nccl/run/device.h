@@ -14,6 +14,11 @@ int device_of(ncclComm_t comm);
 // when a communicator is made, as a call must not wait.
 void prepare_device_of(ncclComm_t comm);
 
+// Whether this process has on that GPU what sums in the order of the ranks need: kernels, a thread,
+// and memory, which lies idle then. Found out once a GPU, before a communicator's ranks meet: they
+// compare it. `device`: of kHostOnly's kind, or negative and of CUDA, which is not known yet.
+bool has_room_for_sums(int device);
+
 // The result of the preparation; TW_OK if nothing had to be loaded.
 tw_status prepared(int device);
 

@@ -146,6 +146,13 @@ ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
   return result;
 }
 
+ncclResult_t enqueue_in_turn(Rest& calls) {
+  const ncclResult_t result =
+      enqueue_locked(calls.calls, [&](Batch& own) { return enqueue_steps(calls, own, false); });
+  if (!is_taken(result)) give_up(calls);
+  return result;
+}
+
 ncclResult_t enqueue_group(Rest& group) {
   const FirstCalls first(group.calls);
   group.is_open = true;

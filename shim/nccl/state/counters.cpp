@@ -25,6 +25,8 @@ void add(Counters& to, const Counters& more) {
   add(to.spilled_at_replays, more.spilled_at_replays);
   add(to.difference_bytes, more.difference_bytes);
   add(to.sample_encodes, more.sample_encodes);
+  add(to.in_rank_order, more.in_rank_order);
+  add(to.out_of_rank_order, more.out_of_rank_order);
 }
 
 void FreeMemories::add(const FreeMemory& of) {

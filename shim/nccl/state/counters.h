@@ -30,6 +30,9 @@ struct Counters {
   // Bytes of results that were coded as differences from earlier ones; all ranks' blocks.
   std::atomic<std::uint64_t> difference_bytes{0};
   std::atomic<std::uint64_t> sample_encodes{0};  // reports name them `trials`
+  // Calls that are to be added in the order of the ranks: those that are, compressed or raw, and
+  // those that NCCL adds in its own.
+  std::atomic<std::uint64_t> in_rank_order{0}, out_of_rank_order{0};
 };
 
 // Adds the figures of `more`.

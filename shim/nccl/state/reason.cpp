@@ -48,6 +48,8 @@ const char* reason_text(int reason) {
       return "zero-CTA policy of the communicator";
     case kManySteps:
       return "too many steps or peers for what it could save";
+    case kNotInOrder:
+      return "cannot be added in the order of the ranks";
     case kUnusual:
       return "arguments for NCCL to judge";
     case kPairUnreachable:

@@ -29,6 +29,7 @@ enum : int {
   kInWindow,                    // on some rank: of symmetric memory, which NCCL has kernels for
   kNoCtas,                      // the program wants none used on the communicator
   kManySteps,                   // and peers, for what is predicted to be saved
+  kNotInOrder,                  // a reduction that nobody here makes in the order of the ranks
   kReasons
 };
 const char* reason_text(int reason);

@@ -52,11 +52,6 @@ std::string objection_to(const tw_codec* codec) {
   return spec + ": fill= is for messages in host memory, as MPI's";
 }
 
-// NCCL's own sums go on while nobody has agreed on anything, so that no order is kept there.
-bool orders_sums(const tw_codec* codec) {
-  return tw_codec_reductions(codec) == TW_REDUCTIONS_ORDERED;
-}
-
 CodecUse use_of(tw_codec* codec) {
   CodecUse made;
   made.codec = codec;
@@ -65,7 +60,8 @@ CodecUse use_of(tw_codec* codec) {
   made.goes_by_machine = needs_link && tw_link_of_nccl(1) > 0;
   made.lacks_link = needs_link && !made.goes_by_machine;
   // Nobody promises an order of additions under NCCL.
-  made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE && !orders_sums(codec);
+  made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
+  made.orders = tw_codec_reductions(codec) == TW_REDUCTIONS_ORDERED;
   made.sizes_follow_error = sizes_follow_error(codec);
   made.lossless = is_lossless(codec);
   made.sums_alone = tw_codec_reductions(codec) == TW_REDUCTIONS_ALONE;
@@ -102,10 +98,6 @@ Settings read() {
   read.disabled = shim::is_disabled();
   if (read.disabled) return read;
   read.codecs.push_back(use_of(shim::read_codec(tw_job_rank() <= 0, "call", objection_to)));
-  if (tw_job_rank() <= 0 && orders_sums(read.codecs.front().codec)) {
-    tw_log(TW_LOG_WARNING,
-           "reductions=ordered holds for MPI alone: sums of NCCL stay NCCL's own, uncompressed");
-  }
   read_policy(read);
   read.threshold = shim::threshold();
   read.rounds = is_pairwise();
@@ -116,6 +108,7 @@ Settings read() {
   read.most_connected = shim::size_or("THINWIRE_CONNECTIONS", 16);
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
+  read.orders = std::ranges::any_of(read.codecs, &CodecUse::orders);
   const auto loses = [](const CodecUse& use) { return use.could_compress() && !use.lossless; };
   read.joins =
       !read.force && (std::ranges::any_of(read.codecs, loses) || names_siblings(read.policy));

@@ -16,6 +16,7 @@ struct CodecUse {
   bool lacks_link = false;          // it needs a link's rate, and nobody tells one
   bool goes_by_machine = false;     // it needs one, and the machine alone tells it
   bool sums = false;                // it takes reductions
+  bool orders = false;              // and has them added in the order of the ranks
   bool sums_alone = false;          // and nothing else
   bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
   bool lossless = true;
@@ -33,6 +34,7 @@ struct Settings {
   std::uint64_t threshold = 0;          // THINWIRE_THRESHOLD
   bool same_node = false;               // THINWIRE_SAME_NODE=1: ranks of one node compress, too
   bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
+  bool orders = false;                  // some sums are added in the order of the ranks
   bool joins = false;                   // some calls are decided on by siblings together
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   bool graphs = false;                  // THINWIRE_GRAPHS=1: codecs of any size in CUDA graphs

@@ -69,7 +69,15 @@ bool SlotCall::writes() const {
   return !at_root || rank == peer;
 }
 
+bool SlotCall::is_raw() const {
+  const bool is_whole = capacity[0] == kWholeCapacity && capacity[1] == kWholeCapacity;
+  return keeps_order() && is_whole && sample == SampleEncode::kNone;
+}
+
 SlotWay way_of(const SlotCall& call) {
+  // Raw values that all ranks gather show no factor.
+  const bool shows_factors = call.is_raw() && call.premultiplied;
+  if (shows_factors && call.operation == SlotOperation::kAllreduce) return SlotWay::kDirect;
   if (call.way != SlotWay::kPlanned) return call.way;
   const bool small = call.bytes_of(call.count) <= kMostGathered;
   return call.ranks <= 2 || small ? SlotWay::kGather : SlotWay::kDirect;

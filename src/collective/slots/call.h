@@ -53,6 +53,10 @@ struct SlotCall {
 
   std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(dtype); }
   bool reduces() const { return operation == SlotOperation::kReduceScatter || sums_whole_arrays(); }
+  // Whether the sums are those of a loop over the ranks, which no node's sums may be part of.
+  bool keeps_order() const { return reduces() && spec.orders_reductions(); }
+  // Whether values go without slots: where an order is kept, and slots would be as large.
+  bool is_raw() const;
   bool sums_whole_arrays() const {
     return operation == SlotOperation::kAllreduce || operation == SlotOperation::kReduce;
   }

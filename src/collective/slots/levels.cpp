@@ -6,11 +6,11 @@
 
 namespace thinwire::collective {
 
-// A bound of results counts one coding a rank.
+// A bound of results counts one coding a rank; sums in the order of the ranks have no node's.
 bool SlotPlanner::has_levels() const {
   const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
   const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
-  if (nodes_ == nullptr || bounded || whole) return false;
+  if (nodes_ == nullptr || bounded || whole || call_.keeps_order()) return false;
   if (call_.sums_whole_arrays()) return nodes_->have_columns() && (nodes_->are_even() || !rounds());
   // The program's own blocks are as many as ranks.
   const bool has_ways = call_.reduces() || call_.operation == SlotOperation::kAllgather;

@@ -1,7 +1,6 @@
 // Sums in two levels: first the values of a node, raw, then the nodes' sums in slots.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/bytes.h"
 #include "collective/slots/planner.h"
@@ -36,28 +35,6 @@ void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
   add_between(blocks, stride);
 }
 
-// With values that go to a rank of the node goes a message with this rank's factor.
-void SlotPlanner::send_factors(SlotExchange& inside) {
-  if (!call_.premultiplied) return;
-  constexpr std::uint64_t kOne = kFactorBytes;
-  SlotFactors& factors = plan_.factors_;
-  factors = {.exist = true, .own = keep(kOne), .others = keep(kOne * own_node().size())};
-  const auto message = [&](int mate, Values values) {
-    SlotTask made = raw_task(mate, 0, values);
-    made.raw_bytes = kOne;
-    return made;
-  };
-  std::set<int> to, from;
-  for (const SlotTask& task : inside.out) to.insert(task.rank);
-  for (const SlotTask& task : inside.in) from.insert(task.rank);
-  std::uint64_t came = 0;
-  for (const int mate : own_node()) {
-    if (to.contains(mate)) inside.out.push_back(message(mate, factors.own));
-    if (!from.contains(mate)) continue;
-    inside.in.push_back(message(mate, {Area::kStays, factors.others.offset + kOne * came++}));
-  }
-}
-
 // One message to each rank of the node, and one sum: blocks of one local number lie together, from
 // `parts` on.
 void SlotPlanner::add_parts_inside(const Partition& blocks, Values parts) {
@@ -80,7 +57,7 @@ void SlotPlanner::add_parts_inside(const Partition& blocks, Values parts) {
     if (count > 0) inside.in.push_back(raw_task(mate, count, {Area::kLent, stride * came}));
     ++came;
   }
-  send_factors(inside);
+  send_factors(inside, own_node());
   if (count == 0) return;
   scratch_bytes_[0] = stride * came;
   node_sums_ = keep(stride);
@@ -118,7 +95,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
     }
     ++came;
   }
-  send_factors(inside);
+  send_factors(inside, own_node());
   scratch_bytes_[0] = stride * mates * nodes;
   node_sums_ = keep(stride * nodes);
   for (int node = 0; node < nodes_->count(); ++node) {

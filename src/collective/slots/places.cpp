@@ -40,6 +40,7 @@ Status SlotPlanner::shape(SlotTask& task) {
 }
 
 Status SlotPlanner::measure(SlotExchange& exchange) {
+  if (exchange.is_raw()) return {};
   const auto coded = static_cast<std::size_t>(exchange.coded);
   std::uint64_t most = coded == 1 ? longest_result_ : 0;
   for (std::vector<SlotTask>* const tasks : {&exchange.out, &exchange.in}) {
@@ -92,6 +93,10 @@ void SlotPlanner::place_messages(SlotExchange& exchange) {
 }
 
 void SlotPlanner::place_gathered(SlotExchange& exchange) {
+  if (exchange.is_raw()) {
+    used_ = scratch_at_ = 0;
+    return;
+  }
   const bool gathers = exchange.kind == Kind::kGather;
   const auto at = [&](int of) {
     return gathers ? exchange.slot_bytes * static_cast<std::uint64_t>(of) : 0;
@@ -133,6 +138,7 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
     if (values.area == Area::kStays) values = {Area::kLent, values.offset + at};
   };
   for (SlotExchange& each : plan_.exchanges_) {
+    if (each.stays) each.slots += at;
     for (std::vector<SlotTask>* const tasks : {&each.out, &each.in}) {
       for (SlotTask& task : *tasks) {
         move(task.values);
@@ -142,6 +148,7 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
     }
   }
   for (SlotSum& sum : plan_.sums_) {
+    move(sum.others);
     move(sum.own);
     move(sum.to);
   }

@@ -43,7 +43,7 @@ std::uint64_t SlotPlan::wire_bytes() const {
   std::uint64_t bytes = 0;
   for (const SlotExchange& exchange : exchanges_) {
     const bool gathers = exchange.kind == SlotExchange::Kind::kGather;
-    if (exchange.kind == SlotExchange::Kind::kNone) continue;
+    if (exchange.kind == SlotExchange::Kind::kNone || exchange.is_raw()) continue;
     const auto sent = std::ranges::count(exchange.out, false, &SlotTask::is_raw);
     const auto slots = static_cast<std::uint64_t>(gathers ? call_.ranks - 1 : sent);
     bytes += slots * exchange.slot_bytes;
@@ -55,6 +55,8 @@ std::uint64_t SlotPlan::plain_bytes() const {
   std::uint64_t bytes = 0;
   for (const SlotExchange& exchange : exchanges_) {
     for (const SlotTask& task : exchange.out) bytes += task.is_raw ? task.raw_bytes : 0;
+    if (exchange.is_raw())
+      bytes += static_cast<std::uint64_t>(call_.ranks - 1) * exchange.slot_bytes;
   }
   return bytes;
 }

@@ -52,6 +52,10 @@ struct SlotExchange {
   bool inside = false;  // all of it is raw
   std::uint64_t slot_bytes = 0;
   std::uint64_t slots = 0;  // kGather, kBroadcast: where in lent memory they begin
+  // kGather of values as they are, one after the other: in lent memory for the whole call, or where
+  // the result goes.
+  bool stays = false, in_receive = false;
+  bool is_raw() const { return stays || in_receive; }
   std::vector<SlotTask> out, in;
 };
 

@@ -39,7 +39,8 @@ SlotTask SlotPlanner::raw_task(int peer, std::uint64_t count, Values values) {
 
 SlotTask SlotPlanner::message(int number, int from, std::uint64_t count, int peer, Values values) {
   SlotTask made = task(number, from, count, peer, values);
-  made.is_raw = nodes_ != nullptr && nodes_->are_together(rank(), peer);
+  const bool inside = nodes_ != nullptr && nodes_->are_together(rank(), peer);
+  made.is_raw = inside || call_.is_raw();
   return made;
 }
 

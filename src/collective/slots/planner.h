@@ -3,6 +3,9 @@
 // (places.cpp).
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "collective/slots/plan.h"
 
 namespace thinwire::collective {
@@ -38,9 +41,13 @@ class SlotPlanner {
   void reduce_scatter(const Partition& blocks);
   void reduce_gathered();
   void allreduce_gathered();
+  void allreduce_gathered_raw();
+  // An exchange in which all ranks get `bytes` of each, without slots: where they come to.
+  Values gather_raw(int number, std::uint64_t bytes, bool in_receive);
   void add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart);
   void sum_in_blocks();
   void gather_results(const Partition& blocks);
+  void gather_raw_results(const Partition& blocks);
   void gather_results_at_root(int number, const Partition& blocks);
 
   bool has_levels() const;
@@ -53,7 +60,8 @@ class SlotPlanner {
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
   void share_results(SlotExchange& inside, const Partition& blocks);
   double scale_inside() const;
-  void send_factors(SlotExchange& inside);
+  void send_factors(SlotExchange& exchange, const std::vector<int>& among);
+  void send_factors_of_raw(SlotExchange& exchange);
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
   void add_parts_inside(const Partition& blocks, Values parts);
@@ -102,10 +110,11 @@ class SlotPlanner {
   std::array<std::uint64_t, kMostExchanges> scratch_bytes_{};  // operands of a sum
   std::uint64_t scratch_at_ = 0;
   std::uint64_t stays_bytes_ = 0;
-  Values result_;                     // this rank's sums
-  Values node_sums_;                  // its node's of the blocks of all peers, in two levels
-  std::uint64_t longest_result_ = 0;  // of all ranks' sums, if this one does not send or get all
-  std::uint64_t coded_count_ = 0;     // of a block that others code, if this rank may have none
+  Values result_;                      // this rank's sums
+  std::optional<Values> raw_results_;  // all ranks', if they are gathered without slots
+  Values node_sums_;                   // its node's of the blocks of all peers, in two levels
+  std::uint64_t longest_result_ = 0;   // of all ranks' sums, if this one does not send or get all
+  std::uint64_t coded_count_ = 0;      // of a block that others code, if this rank may have none
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
   Shape last_shape_;

@@ -1,6 +1,11 @@
 // Plans of sums, where each rank is taken for a node of its own.
+#include <numeric>
+#include <set>
+#include <vector>
+
 #include "base/bytes.h"
 #include "collective/slots/planner.h"
+#include "collective/slots/sum.h"
 
 namespace thinwire::collective {
 
@@ -8,6 +13,10 @@ namespace thinwire::collective {
 // all ranks get; if that slot holds no frame the decode may have written anything, and the sums are
 // taken from where they stay.
 Values SlotPlanner::result_at(const Partition& blocks) {
+  if (raw_results_.has_value()) {
+    const std::uint64_t before = bytes_of(blocks.first(rank()));
+    return {raw_results_->area, raw_results_->offset + before};
+  }
   const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
   if (!call_.writes() || (decodes_own && !plan_.is_sample())) {
     return keep(bytes_of(blocks.count(rank())));
@@ -30,6 +39,7 @@ void SlotPlanner::reduce_scatter(const Partition& blocks) {
     }
     if (own > 0) all.in.push_back(message(0, peer, own, peer, {Area::kLent, stride * came++}));
   }
+  send_factors_of_raw(all);
   if (own == 0) return;
   scratch_bytes_[0] = stride * came;
   result_ = result_at(blocks);
@@ -44,13 +54,44 @@ void SlotPlanner::reduce_scatter(const Partition& blocks) {
                   .own_apart = true}};
 }
 
+// With raw values goes a message with this rank's factor, which slots have in their headers.
+// `among`: who exchanges values, in their order.
+void SlotPlanner::send_factors(SlotExchange& exchange, const std::vector<int>& among) {
+  if (!call_.premultiplied) return;
+  constexpr std::uint64_t kOne = kFactorBytes;
+  SlotFactors& factors = plan_.factors_;
+  factors = {.exist = true, .own = keep(kOne), .others = keep(kOne * among.size())};
+  const auto message = [&](int rank, Values values) {
+    SlotTask made = raw_task(rank, 0, values);
+    made.raw_bytes = kOne;
+    return made;
+  };
+  std::set<int> to, from;
+  for (const SlotTask& task : exchange.out) to.insert(task.rank);
+  for (const SlotTask& task : exchange.in) from.insert(task.rank);
+  std::uint64_t came = 0;
+  for (const int each : among) {
+    if (to.contains(each)) exchange.out.push_back(message(each, factors.own));
+    if (!from.contains(each)) continue;
+    exchange.in.push_back(message(each, {Area::kStays, factors.others.offset + kOne * came++}));
+  }
+}
+
+// The same where all values of a sum are raw.
+void SlotPlanner::send_factors_of_raw(SlotExchange& exchange) {
+  if (!call_.is_raw()) return;
+  std::vector<int> all(static_cast<std::size_t>(ranks()));
+  std::iota(all.begin(), all.end(), 0);
+  send_factors(exchange, all);
+}
+
 // Nobody else sums the root's own.
 void SlotPlanner::reduce_gathered() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
   if (rank() != call_.peer) {
     all.out.push_back(message(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
-    return;
+    return send_factors_of_raw(all);
   }
   const std::uint64_t stride = aligned(bytes_of(call_.count));
   std::uint64_t came = 0;
@@ -58,11 +99,42 @@ void SlotPlanner::reduce_gathered() {
     if (from == rank()) continue;
     all.in.push_back(message(0, from, call_.count, from, {Area::kLent, stride * came++}));
   }
+  send_factors_of_raw(all);
   add_whole_arrays(stride, came, true);
+}
+
+Values SlotPlanner::gather_raw(int number, std::uint64_t bytes, bool in_receive) {
+  SlotExchange& all = exchange(number);
+  all.kind = Kind::kGather;
+  all.coded = number;
+  all.inside = true;
+  all.slot_bytes = bytes;
+  all.in_receive = in_receive;
+  all.stays = !in_receive;
+  if (in_receive) return {Area::kReceive, 0};
+  const Values kept = keep(bytes * static_cast<std::uint64_t>(ranks()));
+  all.slots = kept.offset;
+  return kept;
+}
+
+// All ranks get all arrays, and add them where they lie.
+void SlotPlanner::allreduce_gathered_raw() {
+  const std::uint64_t bytes = bytes_of(call_.count);
+  const std::uint64_t stride = ceil_div(bytes, kSlotUnit) * kSlotUnit;
+  const Values arrays = gather_raw(0, stride, false);
+  const std::uint64_t before = stride * static_cast<std::uint64_t>(rank());
+  plan_.packs_.push_back({.exchange = 0,
+                          .to = {Area::kStays, arrays.offset + before},
+                          .from = {Area::kSend, 0},
+                          .rows = 1,
+                          .row_bytes = bytes});
+  add_whole_arrays(stride, 0, false);
+  plan_.sums_.front().others = arrays;
 }
 
 // Under a lossy codec a rank adds what the others got of its values.
 void SlotPlanner::allreduce_gathered() {
+  if (call_.is_raw()) return allreduce_gathered_raw();
   SlotExchange& all = exchange(0);
   all.kind = Kind::kGather;
   const std::uint64_t stride = aligned(bytes_of(call_.count));
@@ -92,6 +164,14 @@ void SlotPlanner::add_whole_arrays(std::uint64_t stride, std::uint64_t came, boo
                   .own = {Area::kSend, 0},
                   .to = {Area::kReceive, 0},
                   .own_apart = own_apart}};
+}
+
+// Sums are gathered where they are added up: where the result goes, if that has room for blocks
+// that are all as long.
+void SlotPlanner::gather_raw_results(const Partition& blocks) {
+  const bool are_alike = blocks.step * static_cast<std::uint64_t>(ranks()) == call_.count;
+  raw_results_ = gather_raw(1, bytes_of(blocks.step), are_alike);
+  if (!are_alike) plan_.copy_ = {{Area::kReceive, 0}, *raw_results_, bytes_of(call_.count)};
 }
 
 void SlotPlanner::gather_results(const Partition& blocks) {
@@ -138,6 +218,9 @@ void SlotPlanner::sum_in_blocks() {
     coded_count_ = blocks.count(nodes_->members(0).front());
     reduce_scatter_in_levels(blocks);
     to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_, result_);
+  } else if (call_.is_raw() && !to_root) {
+    gather_raw_results(blocks);
+    reduce_scatter(blocks);
   } else {
     reduce_scatter(blocks);
     to_root ? gather_results_at_root(1, blocks) : gather_results(blocks);

@@ -151,7 +151,8 @@ Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& 
   }
   const SlotExchange& exchange = run.plan->exchange(run.plan->tells_first() ? stage - 1 : stage);
   const auto slot = [&](std::uint64_t at, std::uint64_t slots) {
-    return MutableByteView(run.lent + at, slots * exchange.slot_bytes);
+    std::byte* const from = exchange.in_receive ? run.receive : run.lent;
+    return MutableByteView(from + at, slots * exchange.slot_bytes);
   };
   if (exchange.kind == SlotExchange::Kind::kGather) {
     const auto ranks = static_cast<std::uint64_t>(run.plan->call().ranks);

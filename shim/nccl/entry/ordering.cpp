@@ -1,0 +1,64 @@
+#include "entry/ordering.h"
+
+#include <atomic>
+#include <string>
+
+#include "base/dtype.h"
+#include "native/cuda.h"
+#include "state/reason.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+
+bool has_ended(const Communicator& communicator) {
+  return communicator.finalized || communicator.suspended || communicator.revoked;
+}
+
+bool wants_order(const Call& call) {
+  const bool is_float = dtype_of(call.type) != TW_BYTES;
+  const bool depends = call.reduces() && call.op != ncclMin && call.op != ncclMax;
+  return depends && is_float && call.elements > 0 &&
+         settings().codecs[call.choice.codec[kBetweenNodes]].orders;
+}
+
+// Who asks for NCCL's own algorithms, too, has the order.
+int reason_in_order(Call& call, int reason, const Communicator& communicator) {
+  if (communicator.ranks <= 1) return kAlone;
+  if (!call.sums() || !is_added(static_cast<Dtype>(dtype_of(call.type)))) return kNotInOrder;
+  call.is_ordered = true;
+  const bool configured = call.config != nullptr && !asks_nothing(*call.config);
+  call.raw_in_order = reason != kNotBuilt ? reason : configured ? int{kConfigured} : 0;
+  call.capture = capture_of(call.stream);
+  return call.capture.state == Capture::State::kUnclear ? int{kCaptured} : 0;
+}
+
+namespace {
+
+// Says, once a process, that sums are in no promised order, and why.
+void say_out_of_order(int reason) {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true) || tw_job_rank() > 0) return;
+  tw_log(TW_LOG_WARNING,
+         (std::string("reductions=ordered: a sum of NCCL's is not in the order of the ranks: ") +
+          reason_text(reason) + "; out_of_rank_order of the report counts these")
+             .c_str());
+}
+
+}  // namespace
+
+Order order_of(const Planned& planned) {
+  const Decision& decision = planned.decision;
+  if (!planned.call.is_ordered) return Order::kAny;
+  if (decision.coded() || decision.in_order) return Order::kOfRanks;
+  say_out_of_order(decision.reason);
+  return Order::kOfNccl;
+}
+
+Order order_of_native(const Call& call, const Communicator& communicator, int why) {
+  if (!wants_order(call) || communicator.ranks <= 1 || has_ended(communicator)) return Order::kAny;
+  if (why == kUnusual) return Order::kAny;  // NCCL refuses it
+  say_out_of_order(why);
+  return Order::kOfNccl;
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,176 @@
+"""Sums of NCCL programs in the order of the ranks: the bits of a loop over the ranks from the first
+call on, over a libnccl that adds the other way round.
+
+The program compares every result with that loop, so that runs that pass have equal bits."""
+
+import json
+import os
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
+
+import pytest
+from test_nccl_shim import PROGRAMS, SHIM
+
+pytestmark = pytest.mark.multiproc
+
+ORDERED = "lossless:reductions=ordered"
+BACKWARDS = {"FAKE_NCCL_SUMS": "backwards"}
+# Sums of one step of the program.
+SUMS = {"AllReduce": 3, "ReduceScatter": 1, "Reduce": 1}
+
+
+def run(
+    folder: Path,
+    nodes: list[int],
+    words: list[str],
+    environments: dict[int, dict[str, str]] | None = None,
+    more: dict[str, str] = BACKWARDS,
+    **settings: str,
+) -> tuple[list[str], str, list[dict[str, Any]]]:
+    """What each rank prints, what all say on standard error, and their reports of the communicator
+    that has made calls. `environments`: variables of some ranks alone; `more`: of all."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS": str(len(nodes)), "RANKS_FILE": str(folder / "id")}
+    named = {"CODEC": ORDERED, "THRESHOLD": "1KiB", "REPORT": str(folder / "report")} | settings
+    own |= {f"THINWIRE_{name}": value for name, value in named.items()} | more
+    started = [
+        Popen(
+            [str(PROGRAMS / "nccl_ordered"), *words],
+            env=kept
+            | own
+            | {"RANK": str(rank), "NCCL_HOSTID": f"node-{node}"}
+            | (environments or {}).get(rank, {}),
+            stdout=PIPE,
+            stderr=PIPE,
+            text=True,
+        )
+        for rank, node in enumerate(nodes)
+    ]
+    said = [each.communicate(timeout=240) for each in started]
+    found = []
+    for rank in range(len(nodes)):
+        path = folder / f"report.nccl.rank{rank}"
+        report = json.loads(path.read_text()) if path.exists() else {"communicators": []}
+        found += [each for each in report["communicators"] if each["operations"]]
+    return [output for output, _ in said], "".join(errors for _, errors in said), found
+
+
+def expect_in_order(
+    outcome: tuple[list[str], str, list[dict[str, Any]]], steps: int, sums: dict[str, int] = SUMS
+) -> int:
+    """Every sum of every rank is in order; how many are compressed."""
+    outputs, errors, reports = outcome
+    assert set(outputs) == {"ok\n"}, (outputs, errors)
+    assert len(reports) == len(outputs)
+    for report in reports:
+        for name, each in sums.items():
+            counted = report["operations"][name]
+            assert counted["calls"] == counted["in_rank_order"] == steps * each
+            assert counted["out_of_rank_order"] == 0
+            raw = sum(counted["raw_by_reason"].values())
+            assert counted["compressed_calls"] + raw == counted["calls"]
+    compressed = [
+        sum(of["compressed_calls"] for of in report["operations"].values()) for report in reports
+    ]
+    assert len(set(compressed)) == 1
+    return compressed[0]
+
+
+def test_nccl_adds_in_another_order(tmp_path: Path) -> None:
+    """As the library does, if nothing else is said."""
+    for name, words in (("raw", {"DISABLE": "1"}), ("coded", {"CODEC": "lossless"})):
+        folder = tmp_path / name
+        folder.mkdir()
+        outputs, errors, _ = run(folder, [0, 0, 1, 1], ["1"], **words)
+        assert set(outputs) == {"failed\n"}
+        assert "wrong: ReduceScatter of type" in errors
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 3], [0, 1, 0, 1], [0, 0, 0, 1], [0, 0, 1], [0, 1]],
+    ids=lambda nodes: "".join(str(node) for node in nodes),
+)
+def test_the_bits_are_those_of_a_loop_on_any_nodes(nodes: list[int], tmp_path: Path) -> None:
+    compressed = expect_in_order(run(tmp_path, nodes, ["150"], FORCE="1"), 150)
+    assert (compressed > 200) == (len(set(nodes)) > 1)
+
+
+def test_links_and_late_ranks_change_nothing(tmp_path: Path) -> None:
+    """Here it is timed whether compressing pays, raw and compressed."""
+    for rate in ("", "20000000"):
+        folder = tmp_path / f"at{rate}"
+        folder.mkdir()
+        more = BACKWARDS | ({"FAKE_NCCL_RATE": rate} if rate else {})
+        outcome = run(folder, [0, 0, 1, 1], ["120", "late"], more=more)
+        assert expect_in_order(outcome, 120) > 0
+        timed = [of["raw_by_reason"] for of in outcome[2][0]["operations"].values()]
+        assert any(reasons.get("being timed, raw and compressed", 0) > 0 for reasons in timed)
+
+
+@pytest.mark.parametrize("words", [["grouped"], ["split"], ["captured"], ["grouped", "split"]])
+def test_groups_parts_and_graphs_are_in_order(words: list[str], tmp_path: Path) -> None:
+    compressed = expect_in_order(run(tmp_path, [0, 0, 1, 1], ["120", *words], FORCE="1"), 120)
+    assert (compressed > 200) == ("captured" not in words)
+
+
+@pytest.mark.parametrize("words", [[], ["grouped"]])
+def test_calls_that_do_not_block_are_in_order(words: list[str], tmp_path: Path) -> None:
+    more = BACKWARDS | {"NCCL_COMM_BLOCKING": "0"}
+    outcome = run(tmp_path, [0, 0, 1, 1], ["120", *words], more=more, FORCE="1")
+    assert expect_in_order(outcome, 120) > 200
+
+
+@pytest.mark.parametrize("blocks", ["0", "1"])
+def test_large_sums_are_added_in_parts(blocks: str, tmp_path: Path) -> None:
+    more = BACKWARDS | {"NCCL_COMM_BLOCKING": blocks}
+    expect_in_order(run(tmp_path, [0, 0, 1, 1], ["2", "large"], more=more), 2)
+
+
+def test_what_the_program_asks_of_nccls_kernels_counts_less(tmp_path: Path) -> None:
+    """A policy that uses no processors of the GPU leaves sums without an order to NCCL."""
+    more = BACKWARDS | {"NCCL_CTA_POLICY": "ZERO"}
+    assert expect_in_order(run(tmp_path, [0, 0, 1, 1], ["120"], more=more, FORCE="1"), 120) > 100
+
+
+def test_what_has_no_order_is_nccls_and_a_product_is_named(tmp_path: Path) -> None:
+    outputs, errors, reports = run(tmp_path, [0, 0, 1, 1], ["3", "others"])
+    assert set(outputs) == {"ok\n"}, errors
+    said = "reductions=ordered: a sum of NCCL's is not in the order of the ranks: cannot be added"
+    assert errors.count(said) == 1
+    for report in reports:
+        counted = report["operations"]["AllReduce"]
+        assert (counted["calls"], counted["in_rank_order"]) == (18, 9)
+        assert counted["out_of_rank_order"] == 3
+        assert counted["raw_by_reason"]["cannot be added in the order of the ranks"] == 3
+
+
+@pytest.mark.parametrize(
+    ("of_rank_2", "why"),
+    [
+        ({"THINWIRE_CODEC": "lossless"}, f"the codec is {ORDERED} on rank"),
+        ({"THINWIRE_DISABLE": "1", "LD_PRELOAD": ""}, "1 of 4 ranks lacks it"),
+        ({"FAKE_GPU_BYTES": str(32 << 20)}, "the order of the ranks need is"),
+    ],
+    ids=["without the setting", "without the library", "without memory"],
+)
+def test_one_rank_that_cannot_makes_all_native(
+    of_rank_2: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    """Here NCCL adds in the order of the ranks, so that the program finds nothing wrong."""
+    settings = {"TEST_REGISTRATION": "4"}
+    outputs, errors, reports = run(tmp_path, [0, 0, 1, 1], ["3"], {2: of_rank_2}, {}, **settings)
+    assert set(outputs) == {"ok\n"}, errors
+    said = "reductions=ordered: a sum of NCCL's is not in the order of the ranks"
+    assert why in errors and said in errors
+    for report in reports:
+        assert report["presence"].startswith("raw: ")
+        for name, each in SUMS.items():
+            counted = report["operations"][name]
+            assert counted["calls"] == 3 * each and counted["compressed_calls"] == 0
+            if report["rank"] == 2 and "THINWIRE_CODEC" in of_rank_2:
+                assert "in_rank_order" not in counted
+            else:
+                assert counted["out_of_rank_order"] == 3 * each
+                assert counted["in_rank_order"] == 0
