@@ -76,7 +76,7 @@ def test_rows_are_counted_by_what_they_have() -> None:
     row = next(row for row in ROWS if row.name == "alltoall")
     assert not row.is_paired and row.has_figures
     paired = next(row for row in ROWS if row.name == "scatter-64")
-    bare = next(row for row in ROWS if row.name == "naive")
+    bare = next(row for row in ROWS if row.name == "scatter-overlap")
     said = counted([row, paired, bare])
     assert "3 rows: 2 measured, 0 simulated, 1 not run; 1 of the measured ones" in said
     assert "1 of 4 printed figures" in said
