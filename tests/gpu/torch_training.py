@@ -3,7 +3,8 @@ of its steps, as exact numbers. It knows nothing of Thinwire.
 
     torch_training.py WAY...   ddp, ddp-bf16, zero (DDP with a sharded optimizer) or fsdp2
 
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are as torchrun sets them; all ranks use GPU 0.
+RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT are as torchrun sets them; a rank uses
+the GPU that its local one says.
 """
 
 import json
@@ -23,7 +24,7 @@ from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
 WIDTH, LAYERS, CONTEXT, BATCH = 256, 6, 64, 8
-DEVICE = torch.device("cuda", 0)
+DEVICE = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
 Step = Callable[[torch.Tensor, torch.Tensor], float]
 
 
@@ -96,7 +97,7 @@ def step_with(model: nn.Module, optimizer: torch.optim.Optimizer) -> Step:
 
 def ddp(dtype: torch.dtype, zero: bool = False) -> Step:
     # Buckets of a MiB: many calls of a few sizes.
-    model = DistributedDataParallel(new_model(dtype), device_ids=[0], bucket_cap_mb=1)
+    model = DistributedDataParallel(new_model(dtype), device_ids=[DEVICE.index], bucket_cap_mb=1)
     if zero:
         optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, lr=3e-4)
     else:
