@@ -140,15 +140,20 @@ int device_of(const SlotRun& run) {
   return found;
 }
 
-Result<int> device_under(const SlotRun& run) {
+Result<int> device_under(const SlotRun& run, OnDevice& last) {
   SlotRecord& record = record_at(run.record);
   if (record.device >= 0) return record.device;
   const std::byte* const any = run.lent != nullptr ? run.lent : run.receive;
+  const bool is_last = any == last.memory && run.stream == last.stream;
+  if (is_last && run.lent != nullptr && last.device >= 0) return record.device = last.device;
   const auto place = device::place_of(any);
   if (!place.ok()) return place.status();
   // Pinned memory is every device's, too.
   const bool is_pinned = place->memory == device::Memory::kPinned;
   record.device = is_pinned ? device_of(run) : place->device;
+  last.memory = any;
+  last.stream = run.stream;
+  last.device = record.device;
   if (record.device >= 0) return record.device;
   return {StatusCode::kInvalidArgument,
           "a call on a CUDA stream needs memory that its GPU reaches"};
@@ -156,13 +161,14 @@ Result<int> device_under(const SlotRun& run) {
 
 }  // namespace
 
-Status enqueue_stage(const SlotRun& run, int stage, std::unique_ptr<device::Order>& order) {
-  const auto device = device_under(run);
+Status enqueue_stage(const SlotRun& run, int stage, OnDevice& end) {
+  const auto device = device_under(run, end);
   if (!device.ok()) return device.status();
   const auto current = device::ContextGuard::enter(*device);
   if (!current.ok()) return current.status();
   DeviceSlots work(*run.plan, run.stream);
   if (!run.plan->difference().exists) return do_stage(run, stage, work);
+  std::unique_ptr<device::Order>& order = end.order;
   if (order == nullptr) order = std::make_unique<device::Order>();
   Status status = stage == 0 ? order->begin(run.stream) : Status();
   if (status.ok()) status = do_stage(run, stage, work);

@@ -64,8 +64,7 @@ class DeviceSlots : public SlotWork {
 // The workspace that a block's coding needs there; kUnsupported if it cannot be coded.
 Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape);
 
-// Enqueues a stage of a run on its stream, whose device is that of the lent memory; `order` is that
-// of runs with references.
-Status enqueue_stage(const SlotRun& run, int stage, std::unique_ptr<device::Order>& order);
+// Enqueues a stage of a run on its stream, whose device is that of the lent memory.
+Status enqueue_stage(const SlotRun& run, int stage, OnDevice& end);
 
 }  // namespace thinwire::collective

@@ -63,7 +63,7 @@ Status put_stages(const SlotRuns& runs, int stage) {
     if (stage >= run.plan->stages()) continue;
     transport::StreamTransport& transport = *runs.link(at).transport;
     Status status = transport.on_host() ? transport.call(kHostStages[stage], run.record, run.stream)
-                                        : enqueue_stage(run, stage, runs.link(at).order);
+                                        : enqueue_stage(run, stage, runs.link(at).on_device);
     if (!status.ok()) return status;
   }
   return {};

@@ -13,9 +13,9 @@ namespace thinwire::collective {
 struct SlotLink {
   std::unique_ptr<transport::StreamTransport> transport;
   bool in_group = false;  // of the enqueue that is at work
-  // For calls with references, which follow each other on whichever streams; after there was one.
-  std::unique_ptr<device::Order> order;  // on a GPU
-  std::unique_ptr<HostTurns> turns;      // on streams of host functions
+  OnDevice on_device;
+  // On streams of host functions: as OnDevice::order.
+  std::unique_ptr<HostTurns> turns;
 };
 
 // The runs of a group, wherever their descriptions lie; asked for several times.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "collective/slots/bound.h"
@@ -17,6 +18,16 @@ namespace thinwire::collective {
 struct HostTurns {
   std::uint64_t given = 0;  // of the thread that enqueues
   std::atomic<std::uint64_t> ended{0};
+};
+
+// What a communicator's end on a GPU keeps from call to call.
+struct OnDevice {
+  // For calls with references, which follow each other on whichever streams; after there was one.
+  std::unique_ptr<device::Order> order;
+  // The device of the last call's memory and stream: those of most calls are the same.
+  const std::byte* memory = nullptr;
+  device::StreamHandle stream = nullptr;
+  int device = -1;
 };
 
 // Memory that the caller lends until the stream has come past the run, and where its values lie.

@@ -17,6 +17,7 @@ CUcontext context_of(int device) {
 
 CUresult CUDAAPI attributes(unsigned count, CUpointer_attribute* names, void** values,
                             CUdeviceptr pointer) {
+  fake_cuda::count("cuPointerGetAttributes");
   const std::lock_guard lock(state().mutex);
   auto* const at = reinterpret_cast<std::byte*>(pointer);
   auto found = state().memory.upper_bound(at);
@@ -38,27 +39,32 @@ CUresult CUDAAPI attributes(unsigned count, CUpointer_attribute* names, void** v
 }
 
 CUresult CUDAAPI get_current(CUcontext* context) {
+  fake_cuda::count("cuCtxGetCurrent");
   *context = context_of(current_device());
   return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI set_current(CUcontext context) {
+  fake_cuda::count("cuCtxSetCurrent");
   current_device() = static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1;
   return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI get_device(CUdevice* handle, int device) {
+  fake_cuda::count("cuDeviceGet");
   *handle = device;
   return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI primary_state(CUdevice device, unsigned* flags, int* active) {
+  fake_cuda::count("cuDevicePrimaryCtxGetState");
   *flags = 0;
   *active = fake_cuda::has_context(device) ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI retain_primary(CUcontext* context, CUdevice device) {
+  fake_cuda::count("cuDevicePrimaryCtxRetain");
   fake_cuda::state().has_context[static_cast<std::size_t>(device)] = true;
   *context = context_of(device);
   return CUDA_SUCCESS;

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <string>
 
 namespace thinwire::fake_cuda {
 
@@ -14,6 +16,9 @@ inline constexpr int kDevices = 2;
 
 // Shared memory that a thread block may have, as of compute capabilities 7.5 and 9.0.
 inline constexpr int kSharedBytes[kDevices] = {64 * 1024, 227 * 1024};
+
+// Makes both devices ones of compute capability 9.0; before the library asks for the first time.
+void make_alike();
 
 // The number of operations that are enqueued and have not run, on all streams.
 std::size_t pending();
@@ -37,5 +42,9 @@ bool has_context(int device);
 
 // Kernels launched since the start.
 int launches();
+
+// The calls of CUDA that were made since the last look, by name; launches by that of the kernel, if
+// kernels.cpp is linked.
+std::map<std::string, int> take_calls();
 
 }  // namespace thinwire::fake_cuda

@@ -53,6 +53,12 @@ cudaError_t add(cudaStream_t stream, std::function<void()> work) {
   return cudaSuccess;
 }
 
+std::string name_of(const void* kernel) {
+  const std::lock_guard lock(state().mutex);
+  const auto found = state().kernels.find(kernel);
+  return found == state().kernels.end() ? "cudaLaunchKernel" : found->second;
+}
+
 cudaError_t allocate_for(void** pointer, std::size_t bytes, int device) {
   const std::lock_guard lock(state().mutex);
   // Mapped: what lies in the heap is taken for the host's without a question.
@@ -104,6 +110,18 @@ void fail_next_launch(cudaError_t error) { state().failure = error; }
 
 int launches() { return state().launches; }
 
+void make_alike() { state().shared_bytes.fill(kSharedBytes[1]); }
+
+void count(const std::string& name) {
+  const std::lock_guard lock(state().mutex);
+  ++state().calls[name];
+}
+
+std::map<std::string, int> take_calls() {
+  const std::lock_guard lock(state().mutex);
+  return std::exchange(state().calls, {});
+}
+
 void use(int device) { current_device() = device; }
 
 void end_context(int device) { state().has_context[static_cast<std::size_t>(device)] = false; }
@@ -115,62 +133,97 @@ using namespace thinwire::fake_cuda;
 
 extern "C" {
 
-cudaError_t cudaGetLastError() { return std::exchange(last, cudaSuccess); }
-const char* cudaGetErrorString(cudaError_t) { return "an error of the fake CUDA"; }
+cudaError_t cudaGetLastError() {
+  count(__func__);
+  return std::exchange(last, cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t) {
+  count(__func__);
+  return "an error of the fake CUDA";
+}
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = kDevices;
+cudaError_t cudaGetDeviceCount(int* devices) {
+  count(__func__);
+  *devices = kDevices;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  count(__func__);
   *device = current_device();
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return note(cudaErrorInvalidValue);
-  *value = kSharedBytes[device];
+  count(__func__);
+  if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin)
+    *value = state().shared_bytes[static_cast<std::size_t>(device)];
+  else if (attribute == cudaDevAttrMultiProcessorCount)
+    *value = kProcessors;
+  else
+    return note(cudaErrorInvalidValue);
   return cudaSuccess;
 }
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  count(__func__);
   return allocate_for(pointer, bytes, current);
 }
-cudaError_t cudaFree(void* pointer) { return release(pointer); }
+cudaError_t cudaFree(void* pointer) {
+  count(__func__);
+  return release(pointer);
+}
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
+  count(__func__);
   return allocate_for(pointer, bytes, kPinned);
 }
-cudaError_t cudaFreeHost(void* pointer) { return release(pointer); }
-cudaError_t cudaHostRegister(void*, size_t, unsigned) { return note(cudaErrorNotSupported); }
-cudaError_t cudaHostUnregister(void*) { return note(cudaErrorNotSupported); }
+cudaError_t cudaFreeHost(void* pointer) {
+  count(__func__);
+  return release(pointer);
+}
+cudaError_t cudaHostRegister(void*, size_t, unsigned) {
+  count(__func__);
+  return note(cudaErrorNotSupported);
+}
+cudaError_t cudaHostUnregister(void*) {
+  count(__func__);
+  return note(cudaErrorNotSupported);
+}
 cudaError_t cudaHostGetDevicePointer(void**, void*, unsigned) {
+  count(__func__);
   return note(cudaErrorNotSupported);
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  count(__func__);
   *least = *greatest = 0;
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  count(__func__);
   *stream = make_stream(current);
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  count(__func__);
   *stream = make_stream(current);
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  count(__func__);
   run_all(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  count(__func__);
   *device = stream->device;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  count(__func__);
   run_all(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  count(__func__);
   const std::lock_guard lock(state().mutex);
   if (stream->work.empty()) return cudaSuccess;
   const auto work = std::move(stream->work.front());
@@ -179,43 +232,55 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return note(cudaErrorNotReady);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  count(__func__);
   *status = cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
+  count(__func__);
+  return cudaSuccess;
+}
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  count(__func__);
   *event = new CUevent_st{current};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  count(__func__);
   delete event;
   return cudaSuccess;
 }
 // An event and the stream that it is recorded on are of one device; that is what CUDA says.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  count(__func__);
   const std::lock_guard lock(state().mutex);
   if (event->device != stream->device) return note(cudaErrorInvalidResourceHandle);
   event->stream = stream;
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  count(__func__);
   if (event->stream != nullptr) run_all(event->stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  count(__func__);
   cudaStream_t const earlier = event->stream;
   return earlier == nullptr ? cudaSuccess : add(stream, [earlier] { run_all(earlier); });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream) {
+  count(__func__);
   return add(stream, [=] { std::memcpy(to, from, bytes); });
 }
 cudaError_t cudaMemsetAsync(void* at, int value, size_t bytes, cudaStream_t stream) {
+  count(__func__);
   return add(stream, [=] { std::memset(at, value, bytes); });
 }
-cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void* kernel, dim3, dim3, void**, size_t, cudaStream_t stream) {
+  count(name_of(kernel));
   return add(stream, [] { ++state().launches; });
 }
 
