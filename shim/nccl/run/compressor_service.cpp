@@ -1,5 +1,6 @@
 // The service thread's work for a communicator: mailboxes, reports.
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,10 @@ tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) loo
 // these, by one or two of the codec's steps: so much more of 512 is two bits of 32. What is too
 // much is given back by what calls need.
 constexpr std::uint32_t kRougher = 32;
+
+// Time after the last call in which the service thread still looks, up to a thousand times a
+// second: a sleeping thread costs the next call a system call, before any of its work is enqueued.
+constexpr std::chrono::milliseconds kLingers{100};
 
 // Bytes that a call spills, times the ranks that get them, from which on it is much: 8 ms at 1
 // Gbit/s, as long as the longest calls of a training step.
@@ -142,15 +147,24 @@ bool Compressor::reap() {
       }
       each->pop();
       in_flight_pool_.give_back(in_flight);
+      has_called_ = true;
     }
     if (each->failed == nullptr || !has_ended(*each->failed)) continue;
     drop_in_flight(*each);
     in_flight_pool_.give_back(std::exchange(each->failed, nullptr));
   }
-  if (busy && !(is_lost_ && ended_)) return true;
+  if (busy && !(is_lost_ && ended_)) return has_called_ = true;
+  if (!ended_ && lingers()) return true;
   if (ended_ && !released_ && (is_gone_ || !failed_)) release();
   listed = false;
   return false;
+}
+
+// Whether a call is as recent as that.
+bool Compressor::lingers() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(has_called_, false)) called_at_ = now;
+  return now - called_at_ < kLingers;
 }
 
 namespace {
