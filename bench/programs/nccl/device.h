@@ -33,6 +33,8 @@ class Device {
   // On the stream. Sums of 16-bit floats are rounded once.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void add(void* into, const void* from, std::int64_t count, tw_dtype dtype) = 0;
+  // Does nothing, by a kernel of one thread; `large`: with as many arguments as a kernel may have.
+  virtual void launch_nothing(bool large) = 0;
 
   virtual cudaStream_t stream() = 0;
   virtual void synchronize() = 0;

@@ -43,6 +43,14 @@ void launch_add(void* into, const void* from, std::int64_t count, cudaStream_t s
   check(cudaGetLastError(), "adding on the GPU");
 }
 
+// As much as older drivers take.
+struct Large {
+  char bytes[4000];
+};
+
+__global__ void nothing_kernel() {}
+__global__ void large_nothing_kernel(const __grid_constant__ Large all) {}
+
 class GpuDevice : public Device {
  public:
   explicit GpuDevice(int local_rank) {
@@ -100,6 +108,16 @@ class GpuDevice : public Device {
     if (dtype == TW_F64) return launch_add<double>(into, from, count, stream_);
     if (dtype == TW_F16) return launch_add<__half>(into, from, count, stream_);
     launch_add<__nv_bfloat16>(into, from, count, stream_);
+  }
+
+  void launch_nothing(bool large) override {
+    static const Large kLarge{};
+    if (large) {
+      large_nothing_kernel<<<1, 1, 0, stream_>>>(kLarge);
+    } else {
+      nothing_kernel<<<1, 1, 0, stream_>>>();
+    }
+    check(cudaGetLastError(), "a launch");
   }
 
   cudaStream_t stream() override { return stream_; }
