@@ -13,7 +13,7 @@
 
 namespace {
 
-// Of a thread that has asked; kept when it ends, as threads still make calls then.
+// The calls of a thread that has asked; kept when it ends, as threads still make calls then.
 thread_local CountedCalls* t_calls = nullptr;
 thread_local int t_depth = 0;  // of calls that are passed on: what they do is not the library's
 

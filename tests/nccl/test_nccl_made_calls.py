@@ -14,7 +14,7 @@ from test_nccl_shim import PROGRAMS, SHIM
 pytestmark = pytest.mark.multiproc
 
 COUNTER = PROGRAMS / "libnccl_counted_calls.so"
-# Of every call: whether its stream is captured, and which stream it is.
+# Asked at every call: whether its stream is captured, and which stream it is.
 ALWAYS = {"cudaStreamGetCaptureInfo_v2": 1, "cudaStreamGetId": 1}
 
 

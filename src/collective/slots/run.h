@@ -20,7 +20,7 @@ struct HostTurns {
   std::atomic<std::uint64_t> ended{0};
 };
 
-// What a communicator's end on a GPU keeps from call to call.
+// State that a communicator's end on a GPU keeps from call to call.
 struct OnDevice {
   // For calls with references, which follow each other on whichever streams; after there was one.
   std::unique_ptr<device::Order> order;
