@@ -29,7 +29,8 @@ using random_program::size_of;
 using random_program::store;
 using world::Bytes;
 
-constexpr std::size_t kCount = 20'000, kFew = 5, kBlock = 6000, kLarge = 9 << 20;
+constexpr std::size_t kCount = 20'000, kFew = 5, kBlock = 6000, kLarge = 9 << 20,
+                      kLargeBlock = 5 << 20;
 constexpr ncclDataType_t kTypes[] = {ncclFloat32, ncclBfloat16, ncclFloat16, ncclFloat64};
 
 std::atomic<int> failures{0};
@@ -100,11 +101,13 @@ class Sums {
  public:
   explicit Sums(const ranks::Rank& self) : self_(self) {
     const std::size_t most = in("large") ? kLarge : kCount;
-    const std::size_t all = std::max(most, kBlock * static_cast<std::size_t>(self.ranks));
-    for (std::byte** each : {&mine_, &all_, &root_, &place_}) *each = arena_.take(all * 8);
+    block_count_ = in("large") ? kLargeBlock : kBlock;
+    const std::size_t all = std::max(most, block_count_ * static_cast<std::size_t>(self.ranks));
+    for (std::byte** each : {&mine_, &all_, &root_, &place_})
+      *each = arena_.take(all * most_bytes());
     few_ = arena_.take(64);
     more_ = arena_.take(64);
-    block_ = arena_.take(kBlock * 8);
+    block_ = arena_.take(block_count_ * most_bytes());
     count_ = most;
   }
 
@@ -112,7 +115,7 @@ class Sums {
     step_ = number;
     type_ = kTypes[in("large") ? 1 : number % 4];
     kind_ = kind_of(number);
-    const std::size_t all = std::max(count_, kBlock * static_cast<std::size_t>(self_.ranks));
+    const std::size_t all = std::max(count_, block_count_ * static_cast<std::size_t>(self_.ranks));
     Bytes values(all * size_of(type_));
     for (std::size_t at = 0; at < all; ++at)
       store(values, at, type_, value(type_, self_.rank, number, at));
@@ -129,6 +132,8 @@ class Sums {
 
  private:
   int rank() const { return self_.rank; }
+  // Large sums are of 16-bit values.
+  static std::size_t most_bytes() { return in("large") ? 2 : 8; }
 
   void begin_op() {
     op_ = kind_ == kAvg ? ncclAvg : ncclSum;
@@ -151,7 +156,7 @@ class Sums {
     if (in("grouped")) ncclGroupStart();
     call(ncclAllReduce(mine_, all_, count_, type_, op_, self_.comm, self_.stream), "AllReduce");
     call(ncclAllReduce(mine_, few_, kFew, type_, op_, self_.comm, self_.stream), "a small one");
-    call(ncclReduceScatter(mine_, block_, kBlock, type_, op_, self_.comm, self_.stream),
+    call(ncclReduceScatter(mine_, block_, block_count_, type_, op_, self_.comm, self_.stream),
          "ReduceScatter");
     call(ncclReduce(mine_, root_, count_, type_, op_, root_of_, self_.comm, self_.stream),
          "Reduce");
@@ -192,7 +197,7 @@ class Sums {
     };
     is(all_, 0, count_, "AllReduce");
     is(few_, 0, kFew, "a small AllReduce");
-    is(block_, kBlock * static_cast<std::size_t>(rank()), kBlock, "ReduceScatter");
+    is(block_, block_count_ * static_cast<std::size_t>(rank()), block_count_, "ReduceScatter");
     if (rank() == root_of_) is(root_, 0, count_, "Reduce");
     is(place_, 0, count_, "AllReduce in place");
   }
@@ -201,7 +206,7 @@ class Sums {
   world::Arena arena_;
   std::byte *mine_ = nullptr, *all_ = nullptr, *few_ = nullptr, *more_ = nullptr, *block_ = nullptr,
             *root_ = nullptr, *place_ = nullptr;
-  std::size_t count_ = 0;
+  std::size_t count_ = 0, block_count_ = 0;
   int step_ = 0, root_of_ = 0;
   ncclDataType_t type_ = ncclFloat32;
   Kind kind_ = kSum;

@@ -66,22 +66,19 @@ ncclResult_t go_coded(Planned planned) {
 }
 
 ncclResult_t go_in_order(Planned planned) {
-  std::vector<Planned> parts;
+  Rest rest;
   const bool is_watched = planned.decision.plan != nullptr || planned.decision.is_timed();
-  allowed([&] { parts = parts_in_order(planned, in_group()); });
-  if (parts.empty()) {
+  allowed([&] { rest = in_order(planned, in_group()); });
+  if (rest.calls.empty()) {
     planned.compressor->set_error(ncclSystemError);
     return spoil_group(ncclSystemError);
   }
   if (in_group()) {
     if (is_watched && !allowed([&] { keep_watched(planned); }) && planned.decision.is_timed())
       planned.compressor->lose_time(planned.decision);
-    for (const Planned& each : parts) keep_coded(each);
+    for (const Planned& each : rest.calls) keep_coded(each);
     return ncclSuccess;
   }
-  Rest rest;
-  rest.steps.assign(parts.size(), {.coded = 1});
-  rest.calls = std::move(parts);
   if (is_watched) enqueue_before({&planned, 1});
   const ncclResult_t result = enqueue_in_turn(rest);
   if (result == ncclInProgress) {

@@ -45,10 +45,9 @@ class Compressor {
   void confirm(const CallNumber& made);
 
   // The plan of a sum whose values go without slots and are added in the order of the ranks, with
-  // one user more; null: no memory, and the communicator fails.
-  Plan* plan_in_order(const Call& call, bool is_grouped);
-  // So many elements of such a sum are added at a time, or all.
-  std::uint64_t elements_at_once(const Call& call) const;
+  // one user more; null: no memory, and the communicator fails. `at_root`: a Reduce that its root
+  // adds alone.
+  Plan* plan_in_order(const Call& call, bool is_grouped, bool at_root);
 
   bool blocks() const { return blocks_; }
   int device() const { return device_; }
