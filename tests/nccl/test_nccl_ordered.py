@@ -5,6 +5,7 @@ The program compares every result with that loop, so that runs that pass have eq
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -149,7 +150,7 @@ def test_what_has_no_order_is_nccls_and_a_product_is_named(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("of_rank_2", "why"),
     [
-        ({"THINWIRE_CODEC": "lossless"}, f"the codec is {ORDERED} on rank"),
+        ({"THINWIRE_CODEC": "lossless"}, f"{ORDERED} on rank"),
         ({"THINWIRE_DISABLE": "1", "LD_PRELOAD": ""}, "1 of 4 ranks lacks it"),
         ({"FAKE_GPU_BYTES": str(32 << 20)}, "the order of the ranks need is"),
     ],
@@ -174,3 +175,33 @@ def test_one_rank_that_cannot_makes_all_native(
             else:
                 assert counted["out_of_rank_order"] == 3 * each
                 assert counted["in_rank_order"] == 0
+
+
+@pytest.mark.parametrize("blocks", ["1", "0"])
+def test_memory_that_is_refused_once_makes_no_sum_native(blocks: str, tmp_path: Path) -> None:
+    """A call may fail in an orderly way, or it is in order."""
+    refused = PROGRAMS / "libnccl_refuse.so"
+    own = {"LD_PRELOAD": f"{refused}:{SHIM}", "NCCL_COMM_BLOCKING": blocks}
+    settings = {"CODEC": ORDERED, "THRESHOLD": "1KiB", "FORCE": "1", "SAME_NODE": "1"}
+    words = [PROGRAMS / "nccl_refused", "calls" if blocks == "1" else "groups", "60"]
+    for piece in range(11, 1400, 97):
+        path = tmp_path / str(piece)
+        named = settings | {"REPORT": str(path)}
+        own |= {f"THINWIRE_{name}": value for name, value in named.items()}
+        env = os.environ | own | {"REFUSE_MEMORY": str(piece)}
+        done = subprocess.run(words, env=env, timeout=60, capture_output=True, text=True)
+        assert done.stdout in ("ok\n", "refused\n"), done.stderr
+        if done.stdout == "refused\n":
+            continue
+        report = json.loads(Path(f"{path}.nccl.rank0").read_text())
+        for communicator in report["communicators"]:
+            for counted in communicator["operations"].values():
+                assert counted.get("out_of_rank_order", 0) == 0, piece
+
+
+def test_a_policy_orders_sums_alone(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    sums = '[[rule]]\noperation = ["allreduce", "reduce-scatter", "reduce"]\n'
+    policy.write_text(f'{sums}codec = "{ORDERED}"\n')
+    outcome = run(tmp_path, [0, 0, 1, 1], ["120"], CODEC="off", POLICY=str(policy), FORCE="1")
+    assert expect_in_order(outcome, 120) > 200

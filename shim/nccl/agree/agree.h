@@ -138,9 +138,10 @@ class Communicator {
   virtual Membership membership() const = 0;
   // The state alone: a single load, as every call needs it.
   virtual State state() const = 0;
-  // The state after it is known who has the library, for which it waits: for all ranks to register,
-  // or until one of these times (Options) is over. All ranks find kRaw, or none does.
-  virtual State wait_until_known() const = 0;
+  // Waits until it is known who has the library: for all ranks to register, or until one of these
+  // times (Options) is over. All ranks find the state kRaw then, or none does. kAborted: abort()
+  // was called here.
+  virtual Outcome wait_until_known() const = 0;
   // Whether kinds with kJoined can be decided here.
   virtual bool knows_siblings() const = 0;
   // The node of each rank, the same on all of them: numbers from 0, in the order of the nodes'

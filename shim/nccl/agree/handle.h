@@ -21,7 +21,11 @@ class Handle final : public Communicator {
 
   Membership membership() const override { return shared_->membership(); }
   State state() const override { return shared_->state(); }
-  State wait_until_known() const override { return shared_->wait_until_known(); }
+  Outcome wait_until_known() const override {
+    shared_->wait_until_known();
+    const bool aborted = shared_->gate.outcome() == Outcome::kAborted;
+    return aborted ? Outcome::kAborted : Outcome::kKnown;
+  }
   bool knows_siblings() const override { return shared_->knows_siblings(); }
   std::vector<std::uint32_t> nodes() const override { return shared_->nodes(); }
   Channel& collectives() override { return collectives_; }

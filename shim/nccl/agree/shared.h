@@ -34,10 +34,9 @@ class Shared {
     }
     changed_.notify_all();
   }
-  State wait_until_known() const {
+  void wait_until_known() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return membership_.state != State::kForming; });
-    return membership_.state;
   }
 
   bool knows_siblings() const { return knows_siblings_.load(std::memory_order_relaxed); }

@@ -55,8 +55,7 @@ Order order_of(const Planned& planned) {
 }
 
 Order order_of_native(const Call& call, const Communicator& communicator, int why) {
-  if (!wants_order(call) || communicator.ranks <= 1 || has_ended(communicator)) return Order::kAny;
-  if (why == kUnusual) return Order::kAny;  // NCCL refuses it
+  if (!wants_order(call) || communicator.ranks <= 1) return Order::kAny;
   say_out_of_order(why);
   return Order::kOfNccl;
 }

@@ -16,8 +16,8 @@ bool wants_order(const Call& call);
 // NCCL adds it, by its arguments; 0: there is none. `reason`: why it is not compressed.
 int reason_in_order(Call& call, int reason, const Communicator& communicator);
 
-// The order of a call that has been decided about, and of one that goes to NCCL for that reason;
-// said once, if it is NCCL's.
+// The order of a call that has been decided about, and of a sound one that goes to NCCL for that
+// reason; said once, if it is NCCL's.
 Order order_of(const Planned& planned);
 Order order_of_native(const Call& call, const Communicator& communicator, int why);
 

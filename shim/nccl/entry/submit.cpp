@@ -171,8 +171,9 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const bool is_judged = !ended && is_sound(call, communicator);
   if (reason != 0 || !is_judged) {
     const int why = reason != 0 ? reason : int{kUnusual};
+    const Order order = is_judged ? order_of_native(call, communicator, why) : Order::kAny;
     count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes],
-               nullptr, order_of_native(call, communicator, why));
+               nullptr, order);
     const ncclResult_t result = !could      ? pass(call)
                                 : is_judged ? go_raw(call, communicator)
                                             : go_at_once(call);

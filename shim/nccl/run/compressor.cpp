@@ -154,7 +154,9 @@ void Compressor::decide_collective(const Call& call, bool is_grouped, bool may_r
   if (coded) made.reason = take_choice(side_of(call), call.choice, key, made);
   if (made.reason != 0) return;
   if (coded && call.is_captured()) make_room_in_graph(key);
-  if (coded && !brings_less(key, nodes_.levels() > 0 ? nodes_.levels() : ranks_)) {
+  // A raw sum in order has the same exchanges.
+  if (coded && !call.is_ordered &&
+      !brings_less(key, nodes_.levels() > 0 ? nodes_.levels() : ranks_)) {
     coded = false;
     raw.reason = agree::kNotSmaller;
   }

@@ -30,7 +30,13 @@ constexpr std::uint64_t kBlocksAtOnce = 2 * kAtOnce, kMostCut = 64;
 // has said as it registered. Nothing is left to one rank after that.
 void Compressor::decide_in_order(const Call& call, bool is_grouped, Decision& made) {
   made.dtype = dtype_of(call.type);
-  if (state_ != agree::State::kReady) state_ = agreed_->wait_until_known();
+  if (state_ != agree::State::kReady) {
+    if (agreed_->wait_until_known() == agree::Outcome::kAborted) {
+      made.failure = ncclInvalidUsage;
+      return set_error(made.failure);
+    }
+    state_ = agreed_->state();  // asks for no memory, which this rank alone may lack
+  }
   if (state_ == agree::State::kRaw) {
     made.is_raw = true;
     made.reason = TW_RAW_PEER_NOT_READY;

@@ -55,6 +55,8 @@ choose::SlotsWork work_of(const Call& call, const tw_stream_plan_info* info, con
   } else if (are_messages) {
     work.coded = sent * of.mates * of.leaving();
   }
+  // In place of NCCL's own it is the same call without a codec.
+  if (call.is_ordered) work.native = work.coded;
   work.decoded = std::max(sent, of.bytes);
   work.launches = static_cast<double>(info->launches);
   work.messages = static_cast<double>(info->messages);

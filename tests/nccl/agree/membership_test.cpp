@@ -385,4 +385,40 @@ TEST(Growth, RanksThatAreNewFindTheOthers) {
   EXPECT_FALSE(job.all[1].helper->stamp_part(early, lone, 0, -5)) << "of a parent that is raw";
 }
 
+// ---- Who waits until it is known ----
+
+TEST(Waiting, EndsForAllRanksAlike) {
+  Job job(5);
+  const Id id = job.make_id();
+  std::atomic<int> ready{0};
+  job.run([&](Rank& each) {
+    std::this_thread::sleep_for(20ms * each.rank);
+    job.open(each.rank, id);
+    EXPECT_EQ(each.comm->wait_until_known(), Outcome::kKnown);
+    ready += each.comm->state() == State::kReady ? 1 : 0;
+  });
+  EXPECT_EQ(ready, 5);
+}
+
+TEST(Waiting, EndsWhereARankDoesNotCome) {
+  Job job(3, quick(), 4);
+  const Id id = job.make_id();
+  job.run([&](Rank& each) {
+    job.open(each.rank, id);
+    EXPECT_EQ(each.comm->wait_until_known(), Outcome::kKnown);
+    EXPECT_EQ(each.comm->state(), State::kRaw);
+  });
+}
+
+TEST(Waiting, EndsWithAnAbort) {
+  Job job(1, {}, 2);
+  job.open_all();
+  const CommunicatorRef comm = job.all[0].comm;
+  std::thread waits([&] { EXPECT_EQ(comm->wait_until_known(), Outcome::kAborted); });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(comm->state(), State::kForming);
+  comm->abort();
+  waits.join();
+}
+
 }  // namespace
