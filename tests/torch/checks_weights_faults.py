@@ -105,14 +105,15 @@ def damage_changes_nothing(_: Path) -> None:
         assert report.why_full and same(tensors), report
 
 
+def none(*_: Any) -> None:
+    raise MemoryError("no memory")
+
+
 def a_receiver_that_fails(_: Path) -> None:
     """Without memory for what it has to do before it hears of a bucket."""
     sync = tt.WeightSync(bucket=SMALL)
     tensors = every_kind(me())
     sync.sync(tensors)
-
-    def none(*_: Any) -> None:
-        raise MemoryError("no memory")
 
     for owner, name in ((Bucket, "checksum"), (run.Run, "_make_room")):
         with patch.object(owner, name, none if me() == 1 else getattr(owner, name)):
@@ -149,9 +150,6 @@ def a_source_that_fails_after_an_agreement(_: Path) -> None:
     sync = tt.WeightSync(bucket=SMALL)
     tensors = every_kind(me())
     sync.sync(tensors)
-
-    def none(*_: Any) -> None:
-        raise MemoryError("no memory")
 
     if me() == 1:
         change(tensors, 0.01, 5)
