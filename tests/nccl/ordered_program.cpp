@@ -65,7 +65,7 @@ double value(ncclDataType_t type, int rank, int step, std::size_t at) {
 
 // Three by turns: a sum, an average, a sum of values that ranks multiply by factors of their own.
 double factor(int rank) { return rank % 2 == 0 ? 0.75 : -1.375; }
-enum Kind { kSum, kAvg, kOwn };
+enum Kind { kSum, kAvg, kScaled };
 Kind kind_of(int step) { return static_cast<Kind>(step / 4 % 3); }
 
 template <typename Number>
@@ -78,7 +78,7 @@ void add(ncclDataType_t type, Kind kind, int ranks, int step, std::size_t first,
       store(word, 0, type, value(type, rank, step, first + at));
       auto number = static_cast<Number>(load(word, 0, type));
       if (kind == kAvg) number *= static_cast<Number>(1.0 / ranks);
-      if (kind == kOwn) number *= static_cast<Number>(factor(rank));
+      if (kind == kScaled) number *= static_cast<Number>(factor(rank));
       sum = rank == 0 ? number : sum + number;
     }
     store(to, at, type, sum);
@@ -125,7 +125,7 @@ class Sums {
     begin_op();
     in("captured") ? capture() : make();
     self_.synchronize();
-    if (kind_ == kOwn)
+    if (kind_ == kScaled)
       take(ncclRedOpDestroy(op_, self_.comm), "the end of an operation", rank(), step_);
     check();
   }
@@ -137,7 +137,7 @@ class Sums {
 
   void begin_op() {
     op_ = kind_ == kAvg ? ncclAvg : ncclSum;
-    if (kind_ != kOwn) return;
+    if (kind_ != kScaled) return;
     Bytes scalar(8);
     store(scalar, 0, type_, factor(rank()));
     take(ncclRedOpCreatePreMulSum(&op_, scalar.data(), type_, ncclScalarHostImmediate, self_.comm),
