@@ -1151,11 +1151,11 @@ typedef struct tw_stream_comm_options {
 
   /* The node of each rank, equal on all ranks; which numbers they are is of no meaning. Between
    * ranks of one node blocks then go as they are, where blocks go from rank to rank. Where there
-   * are several nodes of as many ranks, and of more than one, Allgather and sums of large arrays
-   * go in two levels: in slots only between ranks of the same local number on different nodes, so
-   * that each value comes to a node once; sums are added node by node, and those of 16-bit types
-   * rounded once a node more. Allreduce and Reduce do so on nodes of unequal numbers, too, if the
-   * smallest has half as many ranks as the largest. What goes as it is has no check: where a rank
+   * are several nodes, of which the smallest has at least half as many ranks as the largest and
+   * that more than one, Allgather and sums of large arrays go in two levels: in slots only from
+   * one rank of a node to one of each other, so that each value comes to a node once; sums are
+   * added node by node, and those of 16-bit types rounded once a node more, but for means on
+   * nodes of unequal numbers, in one level. What goes as it is has no check: where a rank
    * could not have its values, ranks of its node may have NaN, and no error. Sums with bounds
    * have no levels, and those with factors no nodes but in levels. NULL: each rank has a node of
    * its own. */

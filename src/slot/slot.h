@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kSlotHeaderBytes = 64;
 inline constexpr std::uint64_t kSlotFactorAt = 48;    // in the header
 inline constexpr std::uint64_t kSlotUnit = 512;       // slots are multiples of it
 inline constexpr std::uint64_t kWholeCapacity = 512;  // a capacity as large as the values
-inline constexpr std::uint64_t kSlotMark = 0x03746F6C73207774u;  // "tw slot", version 3
+inline constexpr std::uint64_t kSlotMark = 0x04746F6C73207774u;  // "tw slot", version 4
 
 // The purpose of a slot: what its reader expects.
 struct SlotTag {

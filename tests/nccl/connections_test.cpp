@@ -59,6 +59,19 @@ TEST(Connections, ARootIsWithAllThatHaveAColumn) {
   EXPECT_TRUE(connected.missing(nodes, to_0).ranks.empty()) << "a peer is there already";
 }
 
+// Rank 7 is the third of its node, as 2 is, and node 1 has none: its ranks take turns.
+TEST(Connections, OfRanksBlocksAreWithThoseThatStandIn) {
+  const RankNodes nodes({0, 0, 0, 1, 1, 2, 2, 2});
+  const Exchange of_ranks{.in_levels = true, .of_ranks = true};
+  EXPECT_EQ(Connected(2, 8, kUsual).missing(nodes, of_ranks).ranks, (std::set<int>{0, 1, 3, 7}));
+  EXPECT_EQ(Connected(7, 8, kUsual).missing(nodes, of_ranks).ranks, (std::set<int>{2, 3, 5, 6}));
+  EXPECT_EQ(Connected(3, 8, kUsual).missing(nodes, of_ranks).ranks, (std::set<int>{0, 2, 4, 5, 7}));
+  EXPECT_EQ(Connected(4, 8, kUsual).missing(nodes, of_ranks).ranks, (std::set<int>{1, 3, 6}));
+  Connected connected(2, 8, kUsual);
+  connected.add(connected.missing(nodes, of_ranks), of_ranks);
+  EXPECT_FALSE(connected.are_made(kInLevels));
+}
+
 TEST(Connections, LevelsAreOfNodesThatDifferLittle) {
   EXPECT_EQ(RankNodes({0, 0, 1}).levels(), 2);
   EXPECT_EQ(RankNodes({0, 0, 0, 1}).levels(), 0);

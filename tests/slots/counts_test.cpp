@@ -146,7 +146,7 @@ std::uint64_t memory_of(SlotOperation operation, const Layout& layout, std::uint
 
 // Memory is lent as the largest call of a kind needs it.
 TEST(Counts, NoCallOfAnOctaveNeedsMoreThanItsLargest) {
-  for (const Layout& layout : {even(12, 2), even(16, 8), even(64, 8)}) {
+  for (const Layout& layout : {even(12, 2), even(16, 8), even(64, 8), uneven()}) {
     for (const auto operation : {SlotOperation::kAllgather, SlotOperation::kReduceScatter}) {
       for (std::uint64_t octave = 1 << 12; octave <= 1 << 18; octave *= 2) {
         const std::uint64_t most = memory_of(operation, layout, 2 * octave - 1);

@@ -197,7 +197,8 @@ bool Case::has_levels() const {
   if (!could || in_order || nodes_count() < 2) return false;
   const auto [least, most] = node_sizes();
   const bool rounds = scale != 0 && std::fabs(scale) < 1 && value_bytes(dtype) == 2;
-  return most > 1 && (whole && !rounds ? 2 * least >= most : least == most);
+  const bool adds = operation != TW_STREAM_ALLGATHER;
+  return most > 1 && (adds && rounds ? least == most : 2 * least >= most);
 }
 
 std::pair<int, int> Case::node_sizes() const {

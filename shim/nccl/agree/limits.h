@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // The version of all messages. The beginning of a connection and `decision` keep their form for
 // ever; the others may change with the version.
-constexpr std::uint16_t kVersion = 11;
+constexpr std::uint16_t kVersion = 12;
 
 // Calls that a host may make while a kind changes. A change takes about a millisecond and a call 20
 // microseconds or more, so few hosts wait, and a change comes within a training step or two.

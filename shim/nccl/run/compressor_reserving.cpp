@@ -31,7 +31,9 @@ bool exchanges_messages(const Call& call, const Plan& plan) {
 
 Exchange exchange_of(const Call& call, const Plan& plan) {
   const bool in_levels = plan.info.in_levels != 0;
-  return {.in_levels = in_levels, .root = in_levels && call.operation == kReduce ? call.peer : -1};
+  return {.in_levels = in_levels,
+          .root = in_levels && call.operation == kReduce ? call.peer : -1,
+          .of_ranks = call.operation == kAllGather || call.operation == kReduceScatter};
 }
 
 void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing) {

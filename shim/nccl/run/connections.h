@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,9 +20,13 @@ class RankNodes {
  public:
   RankNodes() = default;  // each rank has a node of its own
   explicit RankNodes(std::vector<std::uint32_t> of) : of_(std::move(of)) {
-    std::map<std::uint32_t, std::ptrdiff_t> ranks;
-    for (const std::uint32_t node : of_) place_.push_back(ranks[node]++);
+    std::map<std::uint32_t, std::ptrdiff_t> ranks, numbers;
+    for (const std::uint32_t node : of_) {
+      place_.push_back(ranks[node]++);
+      number_.push_back(numbers.try_emplace(node, std::ssize(numbers)).first->second);
+    }
     if (ranks.empty()) return;
+    for (const std::uint32_t node : of_) size_.push_back(ranks[node]);
     const auto [least, most] = std::ranges::minmax(ranks | std::views::values);
     columns_ = least;
     if (ranks.size() > 1 && most > 1 && 2 * least >= most) levels_ = static_cast<int>(ranks.size());
@@ -39,6 +44,14 @@ class RankNodes {
   bool are_peers(int one, int other) const {
     return place_of(one) == place_of(other) && has_column(one);
   }
+  // Whether, if blocks are the ranks' own, `one` has to do with the block of `other` on its node:
+  // as the core's SlotNodes::stand_in() has it.
+  bool stands_in(int one, int other) const {
+    if (of_.empty()) return true;
+    const std::ptrdiff_t place = place_of(other), size = size_[static_cast<std::size_t>(one)];
+    const std::ptrdiff_t by_turns = number_[static_cast<std::size_t>(other)] % size;
+    return place_of(one) == (place < size ? place : by_turns);
+  }
   // Ranks of a node that have peers.
   int columns() const { return static_cast<int>(columns_); }
   // Nodes, if sums of large arrays go in two levels, by the core's rule; else 0.
@@ -52,17 +65,22 @@ class RankNodes {
   }
 
   std::vector<std::uint32_t> of_;
-  std::vector<std::ptrdiff_t> place_;  // of each rank among those of its node
-  std::ptrdiff_t columns_ = 0;         // ranks of the smallest node
+  // Of each rank: its place among those of its node, that node's place by its first rank, and how
+  // many ranks it has.
+  std::vector<std::ptrdiff_t> place_, number_, size_;
+  std::ptrdiff_t columns_ = 0;  // ranks of the smallest node
   int levels_ = 0;
   bool one_ = false;
 };
 
 // Calls that exchange messages: with all ranks, or in two levels; `root`: of a Reduce in two
 // levels, which gets the results from all ranks that have a column; else -1.
+// `of_ranks`: each rank has a block, on nodes of any size.
 struct Exchange {
   bool in_levels = false;
   int root = -1;
+  bool of_ranks = false;
+  auto operator<=>(const Exchange&) const = default;
 };
 
 // Ranks that a rank is to be connected with, and what NCCL takes for that, as estimated.
@@ -95,12 +113,12 @@ class Connected {
     if (!with.in_levels) {
       made_ = true;
     } else {
-      made_in_levels_.insert(with.root);
+      made_in_levels_.insert(with);
     }
   }
   // Whether nothing is missing of what such calls exchange messages with.
   bool are_made(const Exchange& with) const {
-    return made_ || (with.in_levels && made_in_levels_.contains(with.root));
+    return made_ || (with.in_levels && made_in_levels_.contains(with));
   }
 
   // The ranks that calls exchange messages with and that are not connected.
@@ -116,8 +134,13 @@ class Connected {
   }
 
  private:
-  // In two levels: peers, mates of which one has a column, and a root.
+  // In two levels: peers, mates of which one has a column, and a root; if each rank has a block,
+  // all mates, and those that stand in for one another.
   bool meets(const RankNodes& nodes, const Exchange& with, int rank) const {
+    if (with.in_levels && with.of_ranks) {
+      return nodes.are_together(rank_, rank) || nodes.stands_in(rank_, rank) ||
+             nodes.stands_in(rank, rank_);
+    }
     if (!with.in_levels || nodes.are_peers(rank_, rank)) return true;
     const bool own_column = nodes.has_column(rank_), its_column = nodes.has_column(rank);
     if (nodes.are_together(rank_, rank) && (own_column || its_column)) return true;
@@ -131,7 +154,7 @@ class Connected {
   const int rank_, ranks_;
   const BytesOfPair bytes_;
   std::set<int> sent_, received_, own_;
-  std::set<int> made_in_levels_;  // by their root
+  std::set<Exchange> made_in_levels_;
   bool all_ = false, made_ = false;
 };
 

@@ -49,7 +49,8 @@ choose::SlotsWork work_of(const Call& call, const tw_stream_plan_info* info, con
   // An AllReduce in one level does half of its work each way.
   const bool are_messages = info->messages > 0 && !call.is_exchange();
   if (are_messages && info->in_levels != 0) {
-    work.coded = sent * of.senders;
+    const bool is_of_ranks = call.operation == kAllGather || call.operation == kReduceScatter;
+    work.coded = sent * (is_of_ranks ? of.mates : of.senders);
   } else if (are_messages && call.operation == kAllReduce && info->way == TW_STREAM_DIRECT) {
     work.coded = sent / 2 * (1 + of.mates * of.leaving());
   } else if (are_messages) {

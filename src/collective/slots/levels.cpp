@@ -11,10 +11,8 @@ bool SlotPlanner::has_levels() const {
   const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
   const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
   if (nodes_ == nullptr || bounded || whole || call_.keeps_order()) return false;
-  if (call_.sums_whole_arrays()) return nodes_->have_columns() && (nodes_->are_even() || !rounds());
-  // The program's own blocks are as many as ranks.
-  const bool has_ways = call_.reduces() || call_.operation == SlotOperation::kAllgather;
-  return has_ways && nodes_->are_even();
+  if (!call_.reduces() && call_.operation != SlotOperation::kAllgather) return false;
+  return nodes_->have_columns() && (nodes_->are_even() || !call_.reduces() || !rounds());
 }
 
 // Whether sums of nodes are rounded to 16 bits before they are weighed: of nodes that differ in
@@ -28,6 +26,7 @@ bool SlotPlanner::rounds() const {
 // too. `shown`: what goes in the place of `own`.
 void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values own, Values shown) {
   const bool of_sums = number > 0;
+  if (!of_sums && !nodes_->are_even()) return gather_on_uneven(own, shown);
   SlotExchange& between = exchange(number);
   between.kind = Kind::kMessages;
   between.coded = of_sums ? 1 : 0;
@@ -54,7 +53,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
   if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
   if (blocks.by_local != nullptr) {
     share_results(exchange(number + 1), blocks);
-  } else if (packs(nodes_->columns() + 1)) {
+  } else if (packs_columns(nodes_->columns() + 1)) {
     share_packed(number + 1, own);
   } else {
     share_inside(exchange(number + 1), blocks, own);

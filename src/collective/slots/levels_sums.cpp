@@ -20,12 +20,13 @@ double SlotPlanner::scale_inside() const {
 // Two exchanges: each rank of a node adds the node's values of the blocks that belong to its peers,
 // its own among them; then each peer gets the nodes' sums of its block.
 void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
+  if (blocks.by_local == nullptr && !nodes_->are_even()) return reduce_scatter_on_uneven();
   if (blocks.by_local != nullptr) {
     add_parts_inside(blocks, {Area::kSend, 0});
     add_between(blocks, bytes_of(blocks.step));
     return;
   }
-  if (packs(nodes_->columns() + 1 - nodes_->count())) {
+  if (packs_columns(nodes_->columns() + 1 - nodes_->count())) {
     add_parts_inside(packed(), pack_columns());
     add_between(packed(), bytes_of(blocks.step));
     return;

@@ -23,6 +23,24 @@ SlotNodes::SlotNodes(const std::vector<std::uint32_t>& of_ranks) {
   step_ = are_even() ? step_of_columns() : 0;
 }
 
+int SlotNodes::stand_in(int node, int rank) const {
+  const std::vector<int>& there = members(node);
+  const auto own = static_cast<std::size_t>(local(rank));
+  return there[own < there.size() ? own : static_cast<std::size_t>(of(rank)) % there.size()];
+}
+
+std::vector<std::vector<int>> SlotNodes::parts_of(int node) const {
+  std::vector<std::vector<int>> made(members(node).size());
+  for (std::size_t column = 0; column < static_cast<std::size_t>(largest_); ++column) {
+    for (const std::vector<int>& each : members_) {
+      if (column >= each.size()) continue;
+      const int rank = each[column];
+      made[static_cast<std::size_t>(local(stand_in(node, rank)))].push_back(rank);
+    }
+  }
+  return made;
+}
+
 int SlotNodes::step_of_columns() const {
   const int step = members_[1].front() - members_[0].front();
   for (int rank = 0; rank < ranks(); ++rank) {

@@ -18,6 +18,12 @@ class SlotNodes {
   int local(int rank) const { return local_[static_cast<std::size_t>(rank)]; }
   bool are_together(int one, int other) const { return of(one) == of(other); }
 
+  // The rank of a node that has to do with the block of `rank` there: the one of that local number,
+  // or, on a node that has none, one by turns of the nodes of such ranks.
+  int stand_in(int node, int rank) const;
+  // By each rank of a node: whose blocks it has to do with, itself among them, column after column.
+  std::vector<std::vector<int>> parts_of(int node) const;
+
   // Ranks of a node, in their order. Nodes are in the order of their first ranks.
   const std::vector<int>& members(int node) const {
     return members_[static_cast<std::size_t>(node)];

@@ -18,15 +18,19 @@ constexpr std::uint64_t kBytesPerNanosecond = 1000;
 }  // namespace
 
 // Whether packing is done, which takes `steps` more, a copy of all blocks among them, and spares
-// messages; by what all ranks know. Alike for all blocks of an octave: who lends memory for the
-// largest has enough for the others.
-bool SlotPlanner::packs(int steps) const {
+// messages; by what all ranks of a node know. Alike for all blocks of an octave: who lends memory
+// for the largest has enough for the others.
+bool SlotPlanner::packs(std::int64_t messages, std::int64_t steps) const {
   const std::uint64_t least = std::bit_floor(bytes_of(call_.count));
   const std::uint64_t bytes = least * static_cast<std::uint64_t>(ranks());
-  if (nodes_->step() == 0 || bytes > kMostPacked) return false;
-  const std::int64_t messages = 2 * (nodes_->columns() - 1) * (nodes_->count() - 1);
+  if (bytes > kMostPacked) return false;
   const auto copying = static_cast<std::int64_t>(bytes / kBytesPerNanosecond);
   return messages * choose::kMessageNanoseconds > steps * choose::kStepNanoseconds + copying;
+}
+
+// The same of columns whose blocks lie at equal distances.
+bool SlotPlanner::packs_columns(int steps) const {
+  return nodes_->step() != 0 && packs(2 * (nodes_->columns() - 1) * (nodes_->count() - 1), steps);
 }
 
 // The blocks of all ranks as they are packed: column after column.

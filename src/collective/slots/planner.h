@@ -1,6 +1,6 @@
 // Makes a plan of slots: one function an operation (moves.cpp, reductions.cpp; in two levels
-// levels.cpp, levels_sums.cpp, packing.cpp), then a place in lent memory for everything
-// (places.cpp).
+// levels.cpp, levels_sums.cpp, packing.cpp, uneven_gather.cpp, uneven_sums.cpp), then a place in
+// lent memory for everything (places.cpp).
 #pragma once
 
 #include <optional>
@@ -67,7 +67,22 @@ class SlotPlanner {
   void add_parts_inside(const Partition& blocks, Values parts);
   void add_between(const Partition& blocks, std::uint64_t stride);
 
-  bool packs(int steps) const;
+  // On nodes that differ in size (uneven_sums.cpp, uneven_gather.cpp): SlotNodes::parts_of().
+  using Parts = std::vector<std::vector<int>>;
+  static int runs_in(const Parts& parts);
+  bool packs_parts(const Parts& parts, int steps) const;
+  void pack_part(int exchange, const std::vector<int>& part, Area area, Values packed);
+  void gather_on_uneven(Values own, Values shown);
+  void share_parts(const Parts& parts, Values own);
+  void share_packed_parts(const Parts& parts, Values own);
+  void reduce_scatter_on_uneven();
+  void add_packed_parts(const Parts& parts);
+  void add_parts(const Parts& parts, std::uint64_t stride);
+  void add_parts_between(const std::vector<int>& part, std::uint64_t stride);
+  SlotSum sum_inside(std::uint64_t count, std::uint64_t stride) const;
+
+  bool packs(std::int64_t messages, std::int64_t steps) const;
+  bool packs_columns(int steps) const;
   Partition packed() const;
   SlotRows column_at(int exchange, int local, Area area, Values packed) const;
   Values pack_columns();
