@@ -65,8 +65,8 @@ class RankNodes {
   }
 
   std::vector<std::uint32_t> of_;
-  // Of each rank: its place among those of its node, that node's place by its first rank, and how
-  // many ranks it has.
+  // By rank: its place among those of its node, that node's place by its first rank, and how many
+  // ranks it has.
   std::vector<std::ptrdiff_t> place_, number_, size_;
   std::ptrdiff_t columns_ = 0;  // ranks of the smallest node
   int levels_ = 0;
