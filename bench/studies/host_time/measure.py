@@ -110,10 +110,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=None)
     given = parser.parse_args()
     given.nccl = find_nccl(Path(given.nccl) if given.nccl else None)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for layout in LAYOUTS if given.layout == "both" else (given.layout,):
-        lines += lines_of(layout, given)
-    show(lines)
+        found = lines_of(layout, given)
+        show(found)
+        lines += found
     if given.json is not None:
         given.json.write_text("\n".join(map(json.dumps, lines)) + "\n")
 
