@@ -229,7 +229,10 @@ int main(int count, char** words) {
   ranks::run(ranks::count(4), [&](ranks::Rank& self) {
     if (!in("split")) return work(self, steps);
     ranks::Rank part{self.ranks - 1 - self.rank, self.ranks, nullptr, self.stream};
-    ncclCommSplit(self.comm, 0, part.rank, &part.comm, nullptr);
+    take(ncclCommSplit(self.comm, 0, part.rank, &part.comm, nullptr), "a split", self.rank, 0);
+    ranks::state_of(self.comm);
+    ranks::state_of(part.comm);
+    ranks::comms_of_thread().push_back(part.comm);
     work(part, steps);
     ncclCommDestroy(part.comm);
   });

@@ -116,7 +116,14 @@ def test_groups_parts_and_graphs_are_in_order(words: list[str], tmp_path: Path) 
     assert (compressed > 200) == ("captured" not in words)
 
 
-@pytest.mark.parametrize("words", [[], ["grouped"]])
+@pytest.mark.parametrize("force", ["0", "1"])
+def test_trees_alone_are_no_obstacle(force: str, tmp_path: Path) -> None:
+    """NCCL has none for the gathers that the library makes in a program's AllReduce."""
+    more = BACKWARDS | {"NCCL_ALGO": "Tree"}
+    expect_in_order(run(tmp_path, [0, 0, 1, 1], ["60"], more=more, FORCE=force), 60)
+
+
+@pytest.mark.parametrize("words", [[], ["grouped"], ["split"]])
 def test_calls_that_do_not_block_are_in_order(words: list[str], tmp_path: Path) -> None:
     more = BACKWARDS | {"NCCL_COMM_BLOCKING": "0"}
     outcome = run(tmp_path, [0, 0, 1, 1], ["120", *words], more=more, FORCE="1")

@@ -1,9 +1,11 @@
 #include "run/transport.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "native/call_native.h"
 #include "native/cuda.h"
+#include "run/gathers.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -21,7 +23,7 @@ tw_status told(ncclResult_t result) {
 
 struct End {
   ncclComm_t comm;
-  int rank;
+  int rank, ranks;
 };
 
 ncclComm_t comm_of(void* context) { return static_cast<const End*>(context)->comm; }
@@ -54,7 +56,35 @@ tw_status receive(void* context, int32_t peer, void* data, uint64_t bytes, void*
       THINWIRE_PASS(Recv, data, bytes, ncclUint8, peer, comm_of(context), stream_of(stream)));
 }
 
+// Within a group, as all messages are.
+tw_status broadcast_by_messages(void* context, int32_t root, void* data, uint64_t bytes,
+                                void* stream) {
+  const End& end = *static_cast<const End*>(context);
+  if (end.rank != root) return receive(context, root, data, bytes, stream);
+  tw_status status = TW_OK;
+  for (int rank = 0; status == TW_OK && rank < end.ranks; ++rank) {
+    if (rank != root) status = send(context, rank, data, bytes, stream);
+  }
+  return status;
+}
+
+tw_status gather_by_messages(void* context, void* blocks, uint64_t bytes, void* stream) {
+  const End& end = *static_cast<const End*>(context);
+  const auto block = [&](int rank) {
+    return static_cast<std::byte*>(blocks) + static_cast<uint64_t>(rank) * bytes;
+  };
+  tw_status status = TW_OK;
+  // Each rank begins with the one after it, so that not all send to one.
+  for (int far = 1; status == TW_OK && far < end.ranks; ++far) {
+    const int to = (end.rank + far) % end.ranks, from = (end.rank + end.ranks - far) % end.ranks;
+    status = send(context, to, block(end.rank), bytes, stream);
+    if (status == TW_OK) status = receive(context, from, block(from), bytes, stream);
+  }
+  return status;
+}
+
 tw_status broadcast(void* context, int32_t root, void* data, uint64_t bytes, void* stream) {
+  if (!broadcasts()) return broadcast_by_messages(context, root, data, bytes, stream);
   return told(THINWIRE_PASS(Broadcast, data, data, bytes, ncclUint8, root, comm_of(context),
                             stream_of(stream)));
 }
@@ -66,6 +96,7 @@ tw_status call(void*, void (*function)(void*), void* argument, void* stream) {
 
 // A gather's own block lies in its place, by its rank; NCCL wants its address.
 tw_status all_gather(void* context, void* blocks, uint64_t bytes, void* stream) {
+  if (!gathers()) return gather_by_messages(context, blocks, bytes, stream);
   const auto rank = static_cast<uint64_t>(static_cast<const End*>(context)->rank);
   const void* const own = static_cast<const std::byte*>(blocks) + rank * bytes;
   return told(
@@ -81,7 +112,7 @@ tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks) {
   table.size = sizeof table;
   table.rank = rank;
   table.ranks = ranks;
-  table.context = new End{comm, rank};
+  table.context = new End{comm, rank, ranks};
   table.begin_group = begin_group;
   table.end_group = end_group;
   table.send = send;

@@ -1,4 +1,5 @@
 // The calls that move data: every rank sends its part to every other one, which adds it up itself.
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -23,10 +24,17 @@ OwnSumRef own_sum(ncclComm_t comm, int op, ncclDataType_t type) {
   return fits ? found->second : nullptr;
 }
 
+// As NCCL, of whose collectives trees do AllReduce alone.
+bool has_no_algorithm() {
+  const char* const named = std::getenv("NCCL_ALGO");
+  return named != nullptr && std::strcmp(named, "Tree") == 0;
+}
+
 // `all`: every rank gives each the whole `count`; else a block of `count` to each.
 ncclResult_t reduce(Call call, bool all, const void* send, void* receive, ncclDataType_t type,
                     ncclComm_t comm, cudaStream_t stream) {
   if (!is_alive(comm)) return refuse(ncclInvalidArgument);
+  if (call.kind != kAllReduce && has_no_algorithm()) return refuse(ncclInvalidUsage);
   const OwnSumRef own = own_sum(comm, call.op, type);
   // Handles are each rank's own.
   if (own) call.op = ncclNumOps;
@@ -79,6 +87,7 @@ FAKE_NCCL(ReduceScatter, const void* send, void* receive, std::size_t count, ncc
 
 FAKE_NCCL(AllGather, const void* send, void* receive, std::size_t count, ncclDataType_t type,
           ncclComm_t comm, cudaStream_t stream) {
+  if (has_no_algorithm()) return refuse(ncclInvalidUsage);
   const std::size_t bytes = count * element_bytes(type);
   const Call call{kAllGather, ncclInt8, 0, -1, bytes};  // as NCCL takes it
   return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
@@ -93,6 +102,7 @@ FAKE_NCCL(AllGather, const void* send, void* receive, std::size_t count, ncclDat
 FAKE_NCCL(Broadcast, const void* send, void* receive, std::size_t count, ncclDataType_t type,
           int root, ncclComm_t comm, cudaStream_t stream) {
   if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (has_no_algorithm()) return refuse(ncclInvalidUsage);
   const std::size_t bytes = count * element_bytes(type);
   const Call call{kBroadcast, type, 0, root, count};
   // The others send an empty message, so that every rank sees what every other one has called.
