@@ -258,7 +258,8 @@ class Compressor {
   std::atomic<bool> is_over_{false};
   void* references_ = nullptr;
   bool has_referred_ = false;
-  bool has_called_ = false;  // since nothing was under way at a look of the service thread
+  std::atomic<bool> is_idle_{false};  // nothing was under way at the last look
+  bool has_called_ = false;           // since nothing was under way at a look of the service thread
   std::chrono::steady_clock::time_point called_at_{};
 
   std::mutex stream_memories_mutex_;  // of the list alone, which only grows

@@ -53,6 +53,9 @@ void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
 }  // namespace
 
 bool Compressor::serve() {
+  // CUDA may take pinned memory back with the process, or as the program resets a GPU; while a call
+  // is under way that ends the program's own work, too.
+  if (is_idle_) return false;
   {
     const std::lock_guard lock(stream_memories_mutex_);
     for (std::size_t at = served_.size(); at < stream_memories_.size(); ++at) {
@@ -153,8 +156,10 @@ bool Compressor::reap() {
     drop_in_flight(*each);
     in_flight_pool_.give_back(std::exchange(each->failed, nullptr));
   }
+  is_idle_ = !busy;
   if (busy && !(is_lost_ && ended_)) return has_called_ = true;
   if (!ended_ && lingers()) return true;
+  is_idle_ = false;  // for the look after it is added again
   if (ended_ && !released_ && (is_gone_ || !failed_)) release();
   listed = false;
   return false;
