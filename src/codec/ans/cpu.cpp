@@ -2,6 +2,8 @@
 #include "base/parse.h"
 #include "codec/ans/format.h"
 #include "codec/ans/payload.h"
+#include "codec/ans/piece_payload.h"
+#include "codec/ans/pieces.h"
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -22,13 +24,21 @@ Result<std::uint64_t> parse(std::span<const Option> options) {
     tuple = *number;
   }
   if (tuple > kMaxTuple) return invalid();
-  return tuple;
+  return kInPieces | tuple;
 }
 
-std::string describe(std::uint64_t parameter) { return "tuple=" + std::to_string(parameter); }
+bool is_in_pieces(std::uint64_t parameter) { return (parameter & kInPieces) != 0; }
+
+std::uint32_t tuple_of(std::uint64_t parameter) {
+  return static_cast<std::uint32_t>(parameter & ~kInPieces);
+}
+
+std::string describe(std::uint64_t parameter) {
+  return "tuple=" + std::to_string(tuple_of(parameter));
+}
 
 Status check(std::uint64_t parameter, Dtype, int) {
-  if (parameter <= kMaxTuple) return {};
+  if ((parameter & ~kInPieces) <= kMaxTuple) return {};
   return {StatusCode::kDamaged, "ans: the parameter is no tuple"};
 }
 
@@ -48,25 +58,34 @@ auto with_word(Dtype dtype, Visit&& visit) {
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) {
+  static_assert(kMostFrontBytes >= kMostCutFrontBytes + 8 * kPieces);
   return chunk.raw_bytes() + kMostFrontBytes;
 }
 
-Shape chunk_shape(const Shape&, Dtype dtype, std::uint64_t) {
-  return with_word(dtype, []<typename Word>(Word) { return Shape::line(kChunkValues<Word>); });
+Shape chunk_shape(const Shape&, Dtype dtype, std::uint64_t parameter) {
+  return with_word(dtype, [&]<typename Word>(Word) {
+    return Shape::line(is_in_pieces(parameter) ? kCutChunkValues<Word> : kChunkValues<Word>);
+  });
 }
 
 Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t parameter,
                              std::byte* out) {
   const auto values = static_cast<std::uint32_t>(chunk.shape.count());
   return with_word(chunk.dtype, [&]<typename Word>(Word) {
-    return encode_values<Word>(source, values, static_cast<std::uint32_t>(parameter), out);
+    if (is_in_pieces(parameter)) {
+      return encode_pieces<Word>(source, values, tuple_of(parameter), out);
+    }
+    return encode_values<Word>(source, values, tuple_of(parameter), out);
   });
 }
 
 Status decode(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std::byte* out) {
   const auto values = static_cast<std::uint32_t>(chunk.shape.count());
   return with_word(chunk.dtype, [&]<typename Word>(Word) {
-    return decode_values<Word>(encoded, values, static_cast<std::uint32_t>(parameter), out);
+    if (is_in_pieces(parameter)) {
+      return decode_pieces<Word>(encoded, values, tuple_of(parameter), out);
+    }
+    return decode_values<Word>(encoded, values, tuple_of(parameter), out);
   });
 }
 
@@ -78,13 +97,14 @@ const Codec kAns = {
     .summary = "lossless for any data: planes of bytes by their frequencies; smaller and slower",
     .options = "tuple=<values of a point>",
     .example = "ans:tuple=1",
-    .version = 0,
+    .version = 1,
     .lossless = true,
     .fixed_size = false,
     .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF64) | dtype_bit(Dtype::kF16) |
               dtype_bit(Dtype::kBf16) | dtype_bit(Dtype::kE4m3) | dtype_bit(Dtype::kE5m2),
     .max_rank = kMaxRank,
     .flat = true,
+    .older_versions = 1,
     .parse = parse,
     .describe = describe,
     .check = check,

@@ -1,4 +1,5 @@
 #include "codec/ans/chunk.cuh"
+#include "codec/ans/piece_chunk.cuh"
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/registry.h"
 
@@ -6,15 +7,24 @@ namespace thinwire::codec {
 namespace {
 
 using ans::ChunkCoder;
+using ans::PieceCoder;
+
+bool is_in_pieces(std::uint64_t parameter) { return (parameter & ans::kInPieces) != 0; }
 
 Status encode(const EncodeJob& job) {
   return with_any_float_dtype(job.layout.array.dtype, [&](auto dtype) {
+    if (is_in_pieces(job.parameter)) {
+      return cuda::launch_variable_encode<PieceCoder<dtype.value>>(job);
+    }
     return cuda::launch_variable_encode<ChunkCoder<dtype.value>>(job);
   });
 }
 
 Status decode(const DecodeJob& job) {
   return with_any_float_dtype(job.layout.array.dtype, [&](auto dtype) {
+    if (is_in_pieces(job.parameter)) {
+      return cuda::launch_variable_decode<PieceCoder<dtype.value>>(job);
+    }
     return cuda::launch_variable_decode<ChunkCoder<dtype.value>>(job);
   });
 }

@@ -29,7 +29,7 @@ struct Share {
   std::uint32_t frequency, code, cost;
 };
 
-// code_of() of a byte that is there `times` of `all`, at most 8192, frequency_of() that, and
+// code_of() of a byte that is there `times` of `all`, at most 32768, frequency_of() that, and
 // cost_of() that; 0 if it is not there. `part` is 1 / all.
 inline Share share_of(std::uint32_t times, std::uint32_t all, float part) {
   const auto number = static_cast<std::int32_t>(kScale * times + all / 2);
@@ -95,10 +95,8 @@ THINWIRE_VECTOR_CLONES void fill(const std::uint32_t* frequencies, std::uint32_t
 
 }  // namespace
 
-bool Model::take(ByteView plane) {
-  if (plane.empty()) return false;
-  const Counts counts = count(plane);
-  const auto all = static_cast<std::uint32_t>(plane.size());
+bool Model::take(const Counts& counts, std::uint32_t all) {
+  if (all == 0) return false;
   rest_ = most_frequent(counts);
   std::uint32_t low = 0, high = kBytes - 1;
   while (counts[low] == 0) ++low;

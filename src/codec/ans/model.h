@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "codec/ans/counts.h"
 #include "codec/ans/frequencies.h"
 
 namespace thinwire::codec::ans {
@@ -23,8 +24,10 @@ struct Slots {
 
 class Model {
  public:
-  // Chooses frequencies for a plane of these bytes. False if the plane is to be stored.
-  bool take(ByteView plane);
+  // Chooses frequencies for a plane of these bytes, `all` together. False if the plane is to be
+  // stored.
+  bool take(const Counts& counts, std::uint32_t all);
+  bool take(ByteView plane) { return take(count(plane), static_cast<std::uint32_t>(plane.size())); }
 
   // Reads a table from the front of `bytes` and takes it off. False if there is no sound one.
   bool read(ByteView& bytes);

@@ -83,6 +83,19 @@ void split_words(const std::byte* source, std::uint32_t values, std::uint32_t tu
   }
 }
 
+template <typename Word>
+Kept split_all_words(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
+                     std::byte* out) {
+  Words<Word> words;
+  read(source, values, tuple, words);
+  const Word* const at = words.at();
+  cut(at, values, out);
+  if (sizeof(Word) == 1 || !is_sparse(at, values)) return {values, false};
+  std::uint32_t kept = 0;
+  for (std::uint32_t next = 0; next < values; ++next) kept += at[next] != 0;
+  return {kept, true};
+}
+
 }  // namespace
 
 // Clones are of functions, not of templates.
@@ -95,6 +108,15 @@ void split_words(const std::byte* source, std::uint32_t values, std::uint32_t tu
   void split<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,           \
                    Planes& planes) {                                                             \
     split_##name(source, values, tuple, planes);                                                 \
+  }                                                                                              \
+  THINWIRE_VECTOR_CLONES static Kept split_all_##name(                                           \
+      const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out) {      \
+    return split_all_words<Word>(source, values, tuple, out);                                    \
+  }                                                                                              \
+  template <>                                                                                    \
+  Kept split_all<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,       \
+                       std::byte* out) {                                                         \
+    return split_all_##name(source, values, tuple, out);                                         \
   }
 THINWIRE_ANS_WORDS(THINWIRE_WORD)
 #undef THINWIRE_WORD

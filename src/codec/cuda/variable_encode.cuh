@@ -28,7 +28,7 @@ __device__ inline void meet_integers(std::byte* workspace) {
 template <typename Coder>
 __device__ Pending make_payload(const EncodeJob& job, const BlockPlace& at, std::uint64_t index,
                                 std::uint64_t parameter, std::uint64_t* payload,
-                                VariableShared<Coder>& shared) {
+                                EncodeShared<Coder>& shared) {
   const Piece piece = piece_of<sizeof(CoderWord<Coder>)>(job.layout, index, at.from);
   const std::uint32_t bytes = Coder::encode(piece, payload, parameter, shared.state);
   if constexpr (requires { Coder::met_integers(shared.state); }) {
@@ -51,7 +51,7 @@ __device__ Pending make_payload(const EncodeJob& job, const BlockPlace& at, std:
 // completes the payload.
 template <typename Coder>
 __device__ void write_chunk(const EncodeJob& job, const BlockPlace& at, const Pending& chunk,
-                            const std::uint64_t* payload, VariableShared<Coder>& shared) {
+                            const std::uint64_t* payload, EncodeShared<Coder>& shared) {
   if (threadIdx.x == 0) {
     shared.offset = await_sum(words_of(at.workspace), chunk.index) - chunk.bytes;
   }
@@ -102,7 +102,7 @@ __device__ inline void count_encoded(const EncodeJob& job, const BlockPlace& at,
 // Chunks until there are no more.
 template <typename Coder>
 __device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::uint64_t parameter,
-                              VariableShared<Coder>& shared) {
+                              EncodeShared<Coder>& shared) {
   ScanWord* const words = words_of(at.workspace);
   const std::uint64_t chunks = job.layout.chunks;
   const Tickets tickets(at.workspace, chunks);
@@ -120,7 +120,7 @@ __device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::u
       shared.next = next;
       if (tickets.one_each()) count_encoded(job, at, parameter, made.bytes);
     }
-    if constexpr (kPayloadsHere == 1) {
+    if constexpr (encode_payloads<Coder>(kPayloadsHere) == 1) {
       __syncthreads();
       write_chunk<Coder>(job, at, made, shared.payload[0], shared);
     } else {
@@ -139,7 +139,7 @@ __device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::u
 template <typename Coder>
 __device__ bool encode_frame(const EncodeJob& job, const BlockPlace& at, bool open) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
-  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  auto& shared = *reinterpret_cast<EncodeShared<Coder>*>(shared_words);
   const std::uint64_t parameter = open ? state_of(at.workspace)->parameter : job.parameter;
   if (blockIdx.x != 0) {
     encode_chunks<Coder>(job, at, parameter, shared);

@@ -7,7 +7,8 @@
 //   kThreads          threads of a thread block, a multiple of kChecksumLanes
 //   kResident         optional: thread blocks whose registers a multiprocessor should hold
 //   kDecodeResident   optional: the same for decoding, if it is another number
-//   kDecodePayloads   optional: 1 if a thread block that decodes has memory for one payload only
+//   kEncodePayloads   optional: 1 if a thread block that encodes has memory for one payload only
+//   kDecodePayloads   optional: the same for decoding
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
 //   DecodeState       optional: the same for decoding, if it is another type
@@ -96,6 +97,16 @@ struct VariableShared {
   std::uint64_t offset;
   std::uint64_t next;
 };
+
+// Payloads of a thread block that encodes, if there is room for so many.
+template <typename Coder>
+constexpr int encode_payloads(int payloads) {
+  if constexpr (requires { Coder::kEncodePayloads; }) return Coder::kEncodePayloads;
+  return payloads;
+}
+
+template <typename Coder, int kPayloads = kPayloadsHere>
+using EncodeShared = VariableShared<Coder, encode_payloads<Coder>(kPayloads)>;
 
 template <typename Coder>
 constexpr int resident_blocks() {

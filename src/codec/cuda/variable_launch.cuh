@@ -43,13 +43,14 @@ Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t ch
   constexpr std::size_t kSmall = sizeof(Small);
   static_assert(kShared + kStaticSharedBytes <= device::kCommonSharedBytes);
   static_assert(kSmall + kStaticSharedBytes <= device::kLeastSharedBytes);
-  static_assert(kSmall <= kFreeDynamicBytes);
   const bool small = device::has_small_blocks();
   if (small) {
     Status status = require_small_code(kernel);
     if (!status.ok()) return status;
-  } else if constexpr (kShared > kFreeDynamicBytes) {
-    Status status = allow_shared(kernel, kShared, allowed);
+  }
+  if constexpr (kShared > kFreeDynamicBytes) {
+    const std::size_t needed = small ? kSmall : kShared;
+    Status status = needed > kFreeDynamicBytes ? allow_shared(kernel, needed, allowed) : Status{};
     if (!status.ok()) return status;
   }
   const std::size_t shared = small ? kSmall : kShared;
@@ -67,7 +68,7 @@ template <typename Coder>
 Status launch_variable_blocks(const EncodeJob& job) {
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
-  auto grid = grid_for<VariableShared<Coder, 2>, VariableShared<Coder, 1>>(
+  auto grid = grid_for<EncodeShared<Coder, 2>, EncodeShared<Coder, 1>>(
       encode_variable_blocks<Coder>, Coder::kThreads, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
   grid->layers = static_cast<unsigned>(job.blocks->count);
@@ -92,7 +93,7 @@ Status launch_variable_encode(const EncodeJob& job, bool open = false) {
   if (job.blocks != nullptr) return launch_variable_blocks<Coder>(job);
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
-  const auto grid = grid_for<VariableShared<Coder, 2>, VariableShared<Coder, 1>>(
+  const auto grid = grid_for<EncodeShared<Coder, 2>, EncodeShared<Coder, 1>>(
       encode_variable<Coder>, Coder::kThreads, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
   return launch(encode_variable<Coder>, *grid, job.stream, job, open);

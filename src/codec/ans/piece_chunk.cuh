@@ -1,0 +1,105 @@
+// A chunk of ans in pieces by one thread block: a warp has a piece with its states, from its values
+// to its words and back. Only tables are common to warps, and where pieces lie. See
+// spec/codec-ans.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/ans/piece_tables.cuh"
+#include "codec/ans/piece_words.cuh"
+#include "codec/cuda/piece.cuh"
+
+namespace thinwire::codec::ans {
+
+template <typename Word>
+struct PieceEncodeState {
+  std::uint32_t counts[sizeof(Word)][kBytes];  // then shares
+  Step steps[sizeof(Word)][kBytes];
+  PlaneTable tables[sizeof(Word)];
+  std::uint32_t spare[kLanes];  // of counts
+  std::uint32_t heads[kPieces];
+  std::uint32_t kept[kPieces];
+};
+
+template <typename Word>
+struct PieceDecodeState {
+  // Tables of as many planes in their full form as usually are coded, of all in the small one.
+  static constexpr std::uint32_t kFullSlots = sizeof(Word) == 8   ? 3
+                                              : sizeof(Word) == 4 ? 2
+                                                                  : 1;
+  static constexpr std::uint32_t kSlotsBytes =
+      kFullSlots * kFullSlotsBytes > sizeof(Word) * kSmallSlotsBytes
+          ? kFullSlots * kFullSlotsBytes
+          : sizeof(Word) * kSmallSlotsBytes;
+
+  alignas(16) std::uint8_t slots[kSlotsBytes];
+  union {
+    Start starts[sizeof(Word)][kBytes];
+    Chains<Word> chains[kPieces];
+  };
+  PlaneTable tables[sizeof(Word)];
+  bool is_sound[kPieces];
+};
+
+template <Dtype kType>
+struct PieceCoder {
+  static constexpr Dtype kDtype = kType;
+  using Word = WordOf<kDtype>;
+  static constexpr int kThreads = kPieceThreads;
+  static constexpr int kResident = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 4 : 5;
+  static constexpr int kDecodeResident = kResident;
+  // A single payload leaves room for another thread block.
+  static constexpr int kEncodePayloads = 1;
+  static constexpr int kDecodePayloads = 1;
+  static constexpr std::uint32_t kPayloadBytes = kCutChunkBytes;
+  static constexpr std::uint32_t kPlanes = sizeof(Word);
+  using State = PieceEncodeState<Word>;
+  using DecodeState = PieceDecodeState<Word>;
+  using Parts = PieceParts<Word>;
+
+  __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
+                                         std::uint64_t parameter, State& state);
+  template <typename Sink>
+  __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
+                                const cuda::Target& target, std::uint64_t parameter,
+                                DecodeState& state, const Sink& sink);
+
+ private:
+  __device__ static std::uint32_t values_of_piece(std::uint32_t piece, std::uint32_t values) {
+    const std::uint32_t first = piece * kPieceValues<Word>;
+    return first < values ? min(kPieceValues<Word>, values - first) : 0;
+  }
+
+  __device__ static PlaneSets sets_of(const PlaneTable* tables) {
+    PlaneSets sets{0, 0};
+#pragma unroll
+    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+      sets.coded |= std::uint32_t{tables[plane].is_coded} << plane;
+      sets.mixed |= std::uint32_t{tables[plane].is_mixed} << plane;
+    }
+    return sets;
+  }
+
+  __device__ static PieceHead count_piece(const Values& values, State& state);
+  __device__ static PieceHead encode_piece(const Values& values, PieceHead head,
+                                           const PlaneSets& sets, std::byte* region,
+                                           std::uint32_t& own, std::uint32_t& lowest,
+                                           const State& state);
+  __device__ static void move_piece(const Parts& parts, std::uint32_t own, std::uint32_t lowest,
+                                    std::byte* region, std::byte* to);
+
+  __device__ static bool read_tables(const std::byte* in, std::uint32_t at, std::uint32_t bytes,
+                                     std::uint32_t coded, DecodeState& state);
+  template <bool kFull>
+  __device__ static void make_slots(std::uint32_t mixed, DecodeState& state);
+  template <bool kFull, typename Sink>
+  __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
+                                      const std::byte* in, const cuda::Target& target,
+                                      std::uint32_t tuple, DecodeState& state, const Sink& sink);
+};
+
+}  // namespace thinwire::codec::ans
+
+#include "codec/ans/piece_decode.cuh"
+#include "codec/ans/piece_encode.cuh"

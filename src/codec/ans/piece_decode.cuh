@@ -1,0 +1,240 @@
+// The decoding side of piece_chunk.cuh.
+#pragma once
+
+#include "codec/ans/piece_chunk.cuh"
+#include "codec/ans/piece_encode.cuh"
+
+namespace thinwire::codec::ans {
+
+// The tables from `at` on, planes in turn by warps. False, for all threads, if one is not sound.
+// Has a barrier.
+template <Dtype kType>
+__device__ bool PieceCoder<kType>::read_tables(const std::byte* in, std::uint32_t at,
+                                               std::uint32_t bytes, std::uint32_t coded,
+                                               DecodeState& state) {
+  const std::uint32_t warp = threadIdx.x / 32;
+  bool fits = true;
+#pragma unroll 1
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    PlaneTable table{};
+    table.is_sound = true;
+    if ((coded >> plane & 1) != 0 && fits) {
+      const std::uint32_t first = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at]) : 64;
+      const std::uint32_t groups = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at + 1]) : 0;
+      const std::uint32_t end = at + 2 + 3 * groups;
+      fits = groups > 0 && first + groups <= kBytes / 4 && end <= bytes;
+      if (fits && plane % kPieces == warp) table = read_table(in + at, state.starts[plane]);
+      at = end;
+    }
+    if (plane % kPieces == warp && threadIdx.x % 32 == 0) state.tables[plane] = table;
+  }
+  if (!fits) return false;
+  __syncthreads();
+  bool is_sound = true;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) is_sound &= state.tables[plane].is_sound;
+  return is_sound;
+}
+
+// For whole thread blocks.
+template <Dtype kType>
+template <bool kFull>
+__device__ void PieceCoder<kType>::make_slots(std::uint32_t mixed, DecodeState& state) {
+  std::uint8_t* next = state.slots;
+#pragma unroll 1
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    if ((mixed >> plane & 1) == 0) continue;
+    SlotsOf<kFull>::make(state.starts[plane], next);
+    next += SlotsOf<kFull>::kEach;
+  }
+}
+
+// Words on their way from a piece, in order. Those after the last one are anything: memory of the
+// thread block follows them.
+struct PieceWords {
+  const std::uint16_t* at;
+  std::uint32_t next;
+};
+
+// One step back of lanes that are there; the byte, above which there may be other bits. All lanes
+// call.
+template <bool kFull>
+__device__ std::uint32_t give_step(std::uint32_t& state, bool is_there, const SlotsOf<kFull>& slots,
+                                   PieceWords& words) {
+  std::uint32_t byte;
+  const std::uint32_t before = slots.back(state, byte);
+  const bool needs = is_there && before < kLeastState;
+  const unsigned all = __ballot_sync(kAllLanes, needs);
+  const std::uint32_t place = words.next + __popc(all & ((1u << threadIdx.x % 32) - 1));
+  const std::uint32_t with_word = before << 16 | words.at[place];
+  if (is_there) state = needs ? with_word : before;
+  words.next += __popc(all);
+  return byte;
+}
+
+// The bytes of a plane of a group, 0 if they are not there.
+template <bool kFull, bool kAll>
+__device__ std::uint32_t give_four(std::uint32_t& state, std::uint32_t there,
+                                   const SlotsOf<kFull>& slots, PieceWords& words) {
+  std::uint32_t four = 0;
+#pragma unroll
+  for (std::uint32_t each = 0; each < kOfLane; ++each) {
+    const bool is_there = kAll || (there >> each & 1) != 0;
+    const std::uint32_t byte = give_step<kFull>(state, is_there, slots, words);
+    // The lowest byte of `byte` to this place.
+    const std::uint32_t with = __byte_perm(four, byte, 0x3210 + (4 - each) * (1u << (4 * each)));
+    four = is_there ? with : four;
+  }
+  return four;
+}
+
+// The own warp's piece, from its bytes `in` shared memory to its values. False, for the warp, if
+// it is damaged.
+template <Dtype kType>
+template <bool kFull, typename Sink>
+__device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_sparse,
+                                                const PlaneSets& sets, const std::byte* in,
+                                                const cuda::Target& target, std::uint32_t tuple,
+                                                DecodeState& state, const Sink& sink) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  std::byte* const out = target.at + threadIdx.x / 32 * kPieceBytes;
+  const bool fours = has_fours<Word>(out);
+  const std::uint32_t states_at = parts.offset(kPlanes);
+  std::uint32_t own = kLeastState, lowest = 0;
+  if (parts.has_states) {
+    own = reinterpret_cast<const std::uint32_t*>(in + states_at)[lane];
+    if (parts.has_free) lowest = *reinterpret_cast<const std::uint32_t*>(in + states_at + kStateBytes);
+    if (__any_sync(kAllLanes, own < kLeastState || own >= kStateEnd)) return false;
+  }
+  PieceWords words{reinterpret_cast<const std::uint16_t*>(in + parts.bytes() - 2 * parts.words), 0};
+  Chains<Word>& chains = state.chains[threadIdx.x / 32];
+  if (tuple > 1) chains.clear();
+  Word last = 0;
+  std::uint32_t kept = 0;
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < parts.values; first += kGroupValues) {
+    const std::uint32_t at = first + kOfLane * lane;
+    const int left = static_cast<int>(parts.values) - static_cast<int>(at);
+    const bool is_whole = first + kGroupValues <= parts.values;
+    const std::uint32_t there = is_whole ? 0xfu : there_of(left);
+    std::uint32_t others = there, place = at;
+    std::uint32_t four[kPlanes];
+    const std::uint8_t* slots = state.slots;
+#pragma unroll
+    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+      const bool is_packed = plane > 0 && is_sparse;
+      if ((parts.stored >> plane & 1) != 0) {
+        const std::byte* const from = in + parts.offset(plane);
+        if (is_packed) {
+          four[plane] = 0;
+          std::uint32_t from_place = place;
+#pragma unroll
+          for (std::uint32_t each = 0; each < kOfLane; ++each) {
+            if ((others >> each & 1) == 0) continue;
+            const std::uint32_t own_place = min(from_place++, parts.kept);
+            four[plane] |= static_cast<std::uint32_t>(from[own_place]) << (8 * each);
+          }
+        } else if (parts.has_free && plane == parts.kLast && first + kGroupValues == parts.values) {
+          four[plane] = *reinterpret_cast<const std::uint16_t*>(from + first + 2 * lane);
+        } else {
+          four[plane] = *reinterpret_cast<const std::uint32_t*>(from + at);
+        }
+      } else if (parts.has_states && (sets.mixed >> plane & 1) != 0) {
+        const SlotsOf<kFull> own_slots(slots);
+        four[plane] = is_whole && !is_packed
+                          ? give_four<kFull, true>(own, 0xfu, own_slots, words)
+                          : give_four<kFull, false>(own, plane == 0 ? there : others, own_slots,
+                                                    words);
+      } else {
+        four[plane] = state.tables[plane].rest * 0x01010101u;
+        if (is_packed) {
+#pragma unroll
+          for (std::uint32_t each = 0; each < kOfLane; ++each) {
+            if ((others >> each & 1) == 0) four[plane] &= ~(0xffu << (8 * each));
+          }
+        }
+      }
+      if ((sets.mixed >> plane & 1) != 0) slots += SlotsOf<kFull>::kEach;
+      if (plane == 0 && is_sparse) {
+        others = there & not_0(four[0]);
+        const std::uint32_t up_to =
+            cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
+        place = kept + up_to - __popc(others);
+        kept += __shfl_sync(kAllLanes, up_to, 31);
+      }
+    }
+    if (words.next > parts.words) return false;
+    if (parts.has_free && first + kGroupValues == parts.values) {
+      const std::uint32_t bits = (own & (kLeastState - 1)) << 1 | (lowest >> lane & 1);
+      four[parts.kLast] |= bits << 16;
+    }
+    Packed<Word> packed = joined<Word>(four);
+    if (tuple != 0) {
+      Four<Word> sums = words_in(packed);
+#pragma unroll
+      for (Word& word : sums.of) word = unfold(word);
+      if (tuple == 1) {
+        add_up(sums, last);
+      } else {
+        chains.add_up(sums, tuple);
+      }
+      packed = Packed<Word>::of_words(sums);
+    }
+    store_four(sink, out + at * sizeof(Word), signs_to_high(packed), left, fours);
+  }
+  const bool ends = parts.has_free ? is_first_state(own) : own == kLeastState;
+  return words.next == parts.words && (!is_sparse || kept == parts.kept) &&
+         __all_sync(kAllLanes, ends);
+}
+
+template <Dtype kType>
+template <typename Sink>
+__device__ bool PieceCoder<kType>::decode(std::uint64_t* payload, std::uint32_t bytes,
+                                          const cuda::Target& target, std::uint64_t parameter,
+                                          DecodeState& state, const Sink& sink) {
+  const std::uint32_t warp = threadIdx.x / 32;
+  const auto* const in = reinterpret_cast<const std::byte*>(payload);
+  const auto* const heads = reinterpret_cast<const std::uint32_t*>(payload);
+  const std::uint32_t many = pieces_of(target.values, kPieceValues<Word>);
+  if (bytes < 4 + 4 * many || heads[0] >> kPlanes != 0) return false;
+  if (!read_tables(in, 4 + 4 * many, bytes, heads[0], state)) return false;
+  const PlaneSets sets = sets_of(state.tables);
+  std::uint32_t tables = 4 + 4 * many;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) tables += state.tables[plane].bytes();
+  std::uint32_t begin = filled(tables), end = filled(tables);
+#pragma unroll 1
+  for (std::uint32_t each = 0; each < many; ++each) {
+    const std::uint32_t values = values_of_piece(each, target.values);
+    const PieceHead head = unpack_piece(heads[1 + each]);
+    if (!is_sound<Word>(head, values, sets.mixed)) return false;
+    const std::uint32_t own = Parts(values, head, sets).bytes();
+    begin += each < warp ? own : 0;
+    end += own;
+  }
+  if (end != bytes) return false;
+  const bool is_full = __popc(sets.mixed) <= static_cast<int>(DecodeState::kFullSlots);
+  if (is_full) {
+    make_slots<true>(sets.mixed, state);
+  } else {
+    make_slots<false>(sets.mixed, state);
+  }
+  __syncthreads();
+  bool is_sound = true;
+  if (warp < many) {
+    const PieceHead head = unpack_piece(heads[1 + warp]);
+    const Parts parts(values_of_piece(warp, target.values), head, sets);
+    const auto tuple = static_cast<std::uint32_t>(parameter & ~kInPieces);
+    is_sound = is_full ? decode_piece<true>(parts, head.is_sparse, sets, in + begin, target, tuple,
+                                            state, sink)
+                       : decode_piece<false>(parts, head.is_sparse, sets, in + begin, target, tuple,
+                                             state, sink);
+  }
+  if (threadIdx.x % 32 == 0) state.is_sound[warp] = is_sound;
+  __syncthreads();
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPieces; ++each) is_sound &= state.is_sound[each];
+  return is_sound;
+}
+
+}  // namespace thinwire::codec::ans

@@ -1,0 +1,95 @@
+#include "codec/ans/piece_states.h"
+
+#include <algorithm>
+
+namespace thinwire::codec::ans {
+namespace {
+
+// Whether a line has a byte for a value.
+template <typename Lines, typename Line>
+bool is_there(const Lines& lines, const Line& line, std::uint32_t value) {
+  return value < lines.values && (!line.masked || lines.mask[value] != std::byte{0});
+}
+
+std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first, std::byte* end) {
+  for (std::uint32_t number = lines.count; number-- > 0;) {
+    const auto& line = lines.line[number];
+    for (std::uint32_t place = kOfLane; place-- > 0;) {
+      for (std::uint32_t lane = kLanes; lane-- > 0;) {
+        const std::uint32_t value = first + kOfLane * lane + place;
+        if (!is_there(lines, line, value)) continue;
+        const Step& step = line.numbers->of[static_cast<std::uint8_t>(line.bytes[value])];
+        // Written always, kept if given: no branch on the data.
+        const std::uint32_t gives = gives_word(states[lane], step);
+        store(end - 2, static_cast<std::uint16_t>(states[lane]));
+        end -= 2 * gives;
+        states[lane] = taken(states[lane] >> (16 * gives), step);
+      }
+    }
+  }
+  return end;
+}
+
+const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
+                      const std::byte* words) {
+  for (std::uint32_t number = 0; number < lines.count; ++number) {
+    const auto& line = lines.line[number];
+    for (std::uint32_t place = 0; place < kOfLane; ++place) {
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        const std::uint32_t value = first + kOfLane * lane + place;
+        if (value >= lines.values) break;
+        line.bytes[value] = std::byte{0};
+        if (!is_there(lines, line, value)) continue;
+        const std::uint32_t slot = line.numbers->of[states[lane] % kScale];
+        line.bytes[value] = static_cast<std::byte>(slot);
+        const std::uint32_t state =
+            (slot >> 8 & 0xfff) * (states[lane] >> kScaleBits) + (slot >> 20);
+        const std::uint32_t needs = state < kLeastState;
+        const std::uint32_t word = load<std::uint16_t>(words);
+        words += 2 * needs;
+        states[lane] = state << (16 * needs) | (word & (0 - needs));
+      }
+    }
+  }
+  return words;
+}
+
+constexpr GroupStepper kPortable{take, give};
+
+const GroupStepper& fastest() {
+  const GroupStepper* const wide = wide_group_stepper();
+  return wide != nullptr ? *wide : kPortable;
+}
+
+// Vectors have whole groups, of which every value counts.
+template <typename Lines>
+const GroupStepper& stepper_for(const Lines& lines, std::uint32_t first) {
+  const bool is_whole = lines.mask == nullptr && first + kGroupValues <= lines.values;
+  return is_whole ? fastest() : kPortable;
+}
+
+}  // namespace
+
+const GroupStepper& portable_group_stepper() { return kPortable; }
+
+std::byte* take_piece(States& states, const LinesToTake& lines, std::byte* end, std::size_t room) {
+  const std::byte* const least = end - room;
+  for (std::uint32_t group = ceil_div(lines.values, kGroupValues); group-- > 0;) {
+    const std::uint32_t first = group * kGroupValues;
+    end = stepper_for(lines, first).take(states, lines, first, end);
+    if (end < least) return nullptr;
+  }
+  return end;
+}
+
+bool give_piece(States& states, const LinesToGive& lines, ByteView words) {
+  const std::byte* next = words.data();
+  const std::byte* const end = next + words.size();
+  for (std::uint32_t first = 0; first < lines.values; first += kGroupValues) {
+    next = stepper_for(lines, first).give(states, lines, first, next);
+    if (next > end) return false;
+  }
+  return next == end;
+}
+
+}  // namespace thinwire::codec::ans
