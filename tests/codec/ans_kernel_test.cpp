@@ -130,7 +130,9 @@ void expect_damage_as_cpu() {
       const bool is_sound =
           kAns.decode(payload, chunk, parameter, reinterpret_cast<std::byte*>(by_cpu.data())).ok();
       ASSERT_EQ(decoded_by_kernel<kDtype>(payload, parameter, by_kernel), is_sound) << round;
-      if (is_sound) ASSERT_TRUE(by_kernel == by_cpu);
+      if (is_sound) {
+        ASSERT_TRUE(by_kernel == by_cpu);
+      }
     }
   }
 }

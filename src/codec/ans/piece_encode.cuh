@@ -17,18 +17,18 @@ __device__ inline std::uint32_t not_0(std::uint32_t four) {
   return (high >> 7 & 1) | (high >> 14 & 2) | (high >> 21 & 4) | (high >> 28 & 8);
 }
 
-// Counts the own lane's bytes of a plane, but for the one that is `often` there; returns how many
-// of the latter there are.
+// Counts four bytes of a plane, `there` being their highest bits, but for the one that is `often`
+// there; returns how many of the latter there are.
 __device__ inline std::uint32_t count_four(std::uint32_t four, std::uint32_t there,
                                            std::uint32_t often, std::uint32_t* counts,
                                            std::uint32_t* spare) {
+  const std::uint32_t others = bytes_not_0(four ^ often * 0x01010101u) & there;
 #pragma unroll
   for (std::uint32_t at = 0; at < kOfLane; ++at) {
     const std::uint32_t byte = four >> (8 * at) & 0xff;
-    const bool is_other = byte != often && (there >> at & 1) != 0;
-    atomicAdd(is_other ? counts + byte : spare, 1u);
+    atomicAdd((others >> (8 * at) & 0x80) != 0 ? counts + byte : spare, 1u);
   }
-  return __popc(~not_0(four ^ often * 0x01010101u) & there);
+  return __popc(there) - __popc(others);
 }
 
 // The byte that most lanes have first: it is counted apart, else lanes would wait for each other.
@@ -42,13 +42,20 @@ __device__ inline std::uint32_t often_of(std::uint32_t four) {
 template <Dtype kType>
 __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State& state) {
   const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t often[kPlanes], equal[kPlanes] = {};
+  std::uint32_t often[kPlanes] = {}, equal[kPlanes] = {};
   std::uint32_t zero_words = 0, zero_bytes = 0;
+  // Values are on their way while those of the group before are counted.
+  Packed<Word> before{}, next = load_group<Word>(values, 0);
 #pragma unroll 1
   for (std::uint32_t first = 0; first < values.count; first += kGroupValues) {
-    const Packed<Word> words = group_words<Word>(values, first);
-    const std::uint32_t there =
-        there_of(static_cast<int>(values.count) - static_cast<int>(first + kOfLane * lane));
+    const Packed<Word> own = next;
+    next = load_group<Word>(values, static_cast<int>(first + kGroupValues));
+    const Packed<Word> words = words_of(values, first, own, before);
+    before = own;
+    const int left = static_cast<int>(values.count) - static_cast<int>(first + kOfLane * lane);
+    const std::uint32_t there = left >= static_cast<int>(kOfLane) ? 0x80808080u
+                                : left <= 0                       ? 0u
+                                                                  : 0x80808080u >> (8 * (4 - left));
     std::uint32_t any = 0;
 #pragma unroll
     for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
@@ -56,14 +63,15 @@ __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State&
       if (first == 0) often[plane] = often_of(four);
       equal[plane] += count_four(four, there, often[plane], state.counts[plane], state.spare + lane);
       any |= four;
-      if (plane == 0) zero_bytes += __popc(~not_0(four) & there);
+      if (plane == 0) zero_bytes += __popc(~bytes_not_0(four) & there);
     }
-    zero_words += __popc(~not_0(any) & there);
+    zero_words += __popc(~bytes_not_0(any) & there);
   }
   zero_words = cuda::sum_of_lanes(zero_words);
   zero_bytes = cuda::sum_of_lanes(zero_bytes);
   PieceHead head{};
-  head.is_sparse = kPlanes > 1 && zero_words > 0 && zero_words == zero_bytes;
+  head.is_sparse = kPlanes > 1 && zero_words > 0 && zero_words == zero_bytes &&
+                   is_worth_packing(zero_words, values.count);
   head.kept = head.is_sparse ? values.count - zero_words : values.count;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
@@ -110,10 +118,14 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
     head.is_stored = true;
     return head;
   }
+  std::uint32_t first = (values.count - 1) / kGroupValues * kGroupValues;
+  // Values are on their way while those of the group after them are coded.
+  Packed<Word> before = load_group<Word>(values, static_cast<int>(first));
 #pragma unroll 1
-  for (std::uint32_t first = (values.count - 1) / kGroupValues * kGroupValues;;
-       first -= kGroupValues) {
-    const Packed<Word> packed = group_words<Word>(values, first);
+  for (;; first -= kGroupValues) {
+    const Packed<Word> values_here = before;
+    before = load_group<Word>(values, static_cast<int>(first) - static_cast<int>(kGroupValues));
+    const Packed<Word> packed = words_of(values, first, values_here, before);
     const std::uint32_t at = first + kOfLane * lane;
     const std::uint32_t there =
         there_of(static_cast<int>(values.count) - static_cast<int>(at));

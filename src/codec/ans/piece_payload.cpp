@@ -51,10 +51,11 @@ std::byte* fill_up(const std::byte* begin, std::byte* end) {
 template <typename Word>
 struct PiecePlanes {
   const std::byte* bytes;
+  std::uint32_t apart;  // from one plane to the next
   Range range;
   Kept kept;
 
-  const std::byte* plane(std::uint32_t number) const { return bytes + number * range.values; }
+  const std::byte* plane(std::uint32_t number) const { return bytes + number * apart; }
 };
 
 // One stored plane.
@@ -144,25 +145,21 @@ template <typename Word>
 void make_models(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
                  std::byte* memory, std::array<PiecePlanes<Word>, kPieces>& pieces,
                  Models<Word, Steps>& models) {
-  std::array<Counts, sizeof(Word)> counts{};
   std::uint32_t kept = 0;
   const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
   for (std::uint32_t number = 0; number < many; ++number) {
     PiecePlanes<Word>& piece = pieces[number];
     piece.range = range_of<Word>(number, values);
-    const std::uint32_t offset = piece.range.first * sizeof(Word);
-    piece.bytes = memory + offset;
-    piece.kept =
-        split_all<Word>(source + offset, piece.range.values, tuple, memory + offset);
+    piece.bytes = memory + piece.range.first;
+    piece.apart = values;
+    piece.kept = split_all<Word>(source + piece.range.first * sizeof(Word), piece.range.values,
+                                 tuple, memory + piece.range.first, values);
     kept += piece.kept.words;
-    for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-      const Counts own = count({piece.plane(plane), piece.range.values});
-      for (std::uint32_t byte = 0; byte < kBytes; ++byte) counts[plane][byte] += own[byte];
-      if (plane > 0) counts[plane][0] -= piece.range.values - piece.kept.words;
-    }
   }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    if (models.of[plane].take(counts[plane], plane == 0 ? values : kept)) models.add(plane);
+    Counts counts = count({memory + plane * values, values});
+    if (plane > 0) counts[0] -= values - kept;
+    if (models.of[plane].take(counts, plane == 0 ? values : kept)) models.add(plane);
   }
 }
 

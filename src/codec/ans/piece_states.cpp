@@ -61,11 +61,10 @@ const GroupStepper& fastest() {
   return wide != nullptr ? *wide : kPortable;
 }
 
-// Vectors have whole groups, of which every value counts.
+// Vectors have whole groups.
 template <typename Lines>
 const GroupStepper& stepper_for(const Lines& lines, std::uint32_t first) {
-  const bool is_whole = lines.mask == nullptr && first + kGroupValues <= lines.values;
-  return is_whole ? fastest() : kPortable;
+  return first + kGroupValues <= lines.values ? fastest() : kPortable;
 }
 
 }  // namespace

@@ -196,37 +196,46 @@ struct Values {
   bool fours;
 };
 
-// The words of a group, of the own lane. For whole warps.
+// The own lane's values of the group that begins with value `first`, 0 beyond the ends of a piece.
 template <typename Word>
-__device__ Packed<Word> group_words(const Values& values, std::uint32_t first) {
-  const std::uint32_t own = first + kOfLane * (threadIdx.x % 32);
-  const std::byte* const at = values.at + own * sizeof(Word);
-  const int left = static_cast<int>(values.count) - static_cast<int>(own);
-  const Packed<Word> packed = signs_to_low(load_four<Word>(at, left, values.fours));
+__device__ Packed<Word> load_group(const Values& values, int first) {
+  const int own = first + static_cast<int>(kOfLane * (threadIdx.x % 32));
+  const int left = first < 0 ? 0 : static_cast<int>(values.count) - own;
+  return load_four<Word>(values.at + static_cast<std::ptrdiff_t>(own * static_cast<int>(sizeof(Word))),
+                         left, values.fours);
+}
+
+// The words of a group of these values, after a group with the values `before`, of the own lane.
+// For whole warps.
+template <typename Word>
+__device__ Packed<Word> words_of(const Values& values, std::uint32_t first,
+                                 const Packed<Word>& own, const Packed<Word>& before) {
+  const Packed<Word> packed = signs_to_low(own);
   if (values.tuple == 0) return packed;
+  const std::uint32_t at = first + kOfLane * (threadIdx.x % 32);
   Four<Word> words = words_in(packed);
   Four<Word> others;
   if (values.tuple == 1) {
+    // What lies before a piece is 0.
+    const bool is_first = threadIdx.x % 32 == 0;
+    const Word of_before = from_lane(sign_to_low(before.get(kOfLane - 1)), 31);
     others.of[0] = from_lane(words.of[kOfLane - 1], (threadIdx.x + 31) % 32);
-    if (threadIdx.x % 32 == 0) {
-      others.of[0] =
-          first > 0 ? sign_to_low(cuda::load_value<Word>(at - sizeof(Word))) : Word{0};
-    }
+    others.of[0] = is_first ? of_before : others.of[0];
 #pragma unroll
     for (std::uint32_t each = 1; each < kOfLane; ++each) others.of[each] = words.of[each - 1];
   } else {
 #pragma unroll
     for (std::uint32_t each = 0; each < kOfLane; ++each) {
-      const bool has_other = own + each >= values.tuple && own + each < values.count;
+      const bool has_other = at + each >= values.tuple && at + each < values.count;
       others.of[each] =
-          has_other ? sign_to_low(cuda::load_value<Word>(values.at + (own + each - values.tuple) *
-                                                                          sizeof(Word)))
+          has_other ? sign_to_low(cuda::load_value<Word>(values.at + (at + each - values.tuple) *
+                                                                         sizeof(Word)))
                     : Word{0};
     }
   }
 #pragma unroll
   for (std::uint32_t each = 0; each < kOfLane; ++each) {
-    words.of[each] = static_cast<int>(each) < left
+    words.of[each] = at + each < values.count
                          ? fold(static_cast<Word>(words.of[each] - others.of[each]))
                          : Word{0};
   }

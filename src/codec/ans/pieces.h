@@ -54,6 +54,12 @@ THINWIRE_HOST_DEVICE constexpr PieceHead unpack_piece(std::uint32_t word) {
           .is_sparse = word >> 31 != 0};
 }
 
+// Whether a piece is sparse that has so many words of 0 and no others whose highest byte is 0: a
+// few would cost more than they save.
+THINWIRE_HOST_DEVICE constexpr bool is_worth_packing(std::uint32_t zeros, std::uint32_t values) {
+  return 128 * zeros >= values;
+}
+
 // The planes of a chunk, a bit each.
 struct PlaneSets {
   std::uint32_t coded;

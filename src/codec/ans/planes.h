@@ -48,14 +48,15 @@ using HalfOf =
 template <typename Word>
 void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);
 
-// Writes the planes of `values` words, one after the other, with a byte of each word in every one.
-// Whether they are sparse, and how many are kept then.
+// Writes the planes of `values` words, `apart` bytes from one to the next, with a byte of each word
+// in every one. Whether they are sparse, and how many are kept then.
 struct Kept {
   std::uint32_t words = 0;
   bool is_sparse = false;
 };
 template <typename Word>
-Kept split_all(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out);
+Kept split_all(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
+               std::uint32_t apart);
 
 // False if the first plane has not as many bytes that are not 0 as the others have bytes.
 template <typename Word>

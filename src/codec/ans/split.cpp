@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/vector_units.h"
+#include "codec/ans/pieces.h"
 #include "codec/ans/planes.h"
 
 namespace thinwire::codec::ans {
@@ -47,9 +48,9 @@ std::uint32_t keep(const Word* words, std::uint32_t values, Word* kept) {
   return next;
 }
 
-// Writes all planes of the words, one after the other.
+// Writes all planes of the words, `apart` bytes from one to the next.
 template <typename Word>
-void cut(const Word* words, std::uint32_t count, std::byte* out) {
+void cut(const Word* words, std::uint32_t count, std::byte* out, std::uint32_t apart) {
   if constexpr (sizeof(Word) == 1) {
     for (std::uint32_t at = 0; at < count; ++at) out[at] = std::byte{words[at]};
   } else {
@@ -59,8 +60,8 @@ void cut(const Word* words, std::uint32_t count, std::byte* out) {
       high[at] = static_cast<Half>(words[at] >> kWordBits<Half>);
       low[at] = static_cast<Half>(words[at]);
     }
-    cut(high, count, out);
-    cut(low, count, out + sizeof(Half) * count);
+    cut(high, count, out, apart);
+    cut(low, count, out + sizeof(Half) * apart, apart);
   }
 }
 
@@ -73,11 +74,11 @@ void split_words(const std::byte* source, std::uint32_t values, std::uint32_t tu
   planes.values = values;
   planes.kept = values;
   planes.is_sparse = sizeof(Word) > 1 && is_sparse(at, values);
-  if (!planes.is_sparse) return cut(at, values, planes.bytes);
+  if (!planes.is_sparse) return cut(at, values, planes.bytes, values);
   Words<Word> others;
   planes.kept = keep(at, values, others.at());
   // Their first plane is written where the last bytes of the chunk's own one belong.
-  cut(others.at(), planes.kept, planes.bytes + values - planes.kept);
+  cut(others.at(), planes.kept, planes.bytes + values - planes.kept, planes.kept);
   for (std::uint32_t next = 0; next < values; ++next) {
     planes.bytes[next] = std::byte{byte_of(at[next], 0)};
   }
@@ -85,14 +86,15 @@ void split_words(const std::byte* source, std::uint32_t values, std::uint32_t tu
 
 template <typename Word>
 Kept split_all_words(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
-                     std::byte* out) {
+                     std::byte* out, std::uint32_t apart) {
   Words<Word> words;
   read(source, values, tuple, words);
   const Word* const at = words.at();
-  cut(at, values, out);
+  cut(at, values, out, apart);
   if (sizeof(Word) == 1 || !is_sparse(at, values)) return {values, false};
   std::uint32_t kept = 0;
   for (std::uint32_t next = 0; next < values; ++next) kept += at[next] != 0;
+  if (!is_worth_packing(values - kept, values)) return {values, false};
   return {kept, true};
 }
 
@@ -110,13 +112,14 @@ Kept split_all_words(const std::byte* source, std::uint32_t values, std::uint32_
     split_##name(source, values, tuple, planes);                                                 \
   }                                                                                              \
   THINWIRE_VECTOR_CLONES static Kept split_all_##name(                                           \
-      const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out) {      \
-    return split_all_words<Word>(source, values, tuple, out);                                    \
+      const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,        \
+      std::uint32_t apart) {                                                                     \
+    return split_all_words<Word>(source, values, tuple, out, apart);                             \
   }                                                                                              \
   template <>                                                                                    \
   Kept split_all<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,       \
-                       std::byte* out) {                                                         \
-    return split_all_##name(source, values, tuple, out);                                         \
+                       std::byte* out, std::uint32_t apart) {                                    \
+    return split_all_##name(source, values, tuple, out, apart);                                  \
   }
 THINWIRE_ANS_WORDS(THINWIRE_WORD)
 #undef THINWIRE_WORD

@@ -84,21 +84,26 @@ struct Taken {
   std::uint32_t lanes;
 };
 
-// gives_word() and taken() of eight lanes.
-THINWIRE_AVX2 inline Taken take_bytes(__m256i& state, const StepVectors& step) {
+// gives_word() and taken() of eight lanes, of those that are `there`.
+template <bool kAll>
+THINWIRE_AVX2 inline Taken take_bytes(__m256i& state, const StepVectors& step,
+                                      __m256i there) {
   const __m256i low_bits = _mm256_set1_epi32(0xfff);
   const __m256i frequency = _mm256_and_si256(step.packed, low_bits);
   const __m256i start = _mm256_and_si256(_mm256_srli_epi32(step.packed, 12), low_bits);
   const __m256i shift = _mm256_srli_epi32(step.packed, 24);
   const __m256i keeps = _mm256_cmpgt_epi32(frequency, _mm256_srli_epi32(state, 20));
-  const std::uint32_t gives = lanes_of(keeps) ^ 0xff;
+  std::uint32_t gives = lanes_of(keeps) ^ 0xff;
+  if constexpr (!kAll) gives &= lanes_of(there);
   const __m256i words = _mm256_and_si256(state, _mm256_set1_epi32(0xffff));
   const __m128i narrow =
       _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
   const __m256i left = _mm256_blendv_epi8(_mm256_srli_epi32(state, 16), state, keeps);
   const __m256i quotient = _mm256_srlv_epi32(high_products(left, step.factor), shift);
   const __m256i others = _mm256_sub_epi32(_mm256_set1_epi32(kScale), frequency);
-  state = _mm256_add_epi32(_mm256_add_epi32(left, start), _mm256_mullo_epi32(quotient, others));
+  const __m256i after =
+      _mm256_add_epi32(_mm256_add_epi32(left, start), _mm256_mullo_epi32(quotient, others));
+  state = kAll ? after : _mm256_blendv_epi8(state, after, there);
   return {narrow, gives};
 }
 

@@ -49,12 +49,32 @@ THINWIRE_AVX2 inline StepVectors steps_of(const std::byte* bytes, const Steps& s
   return vectors_of_steps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
 }
 
-THINWIRE_AVX2 inline std::byte* take_eight(__m256i& state, const std::byte* bytes,
-                                           const Steps& steps, std::byte* end) {
-  const Taken taken = take_bytes(state, steps_of(bytes, steps));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(end - 16),
-                   _mm_shuffle_epi8(taken.words, permutation(kToBack, taken.lanes)));
-  return end - 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
+// The lanes whose byte `place` of their four at `mask` is not 0.
+THINWIRE_AVX2 inline __m256i lanes_there_at(const std::byte* mask, std::uint32_t place) {
+  const __m256i fours = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask));
+  const __m256i bytes = _mm256_and_si256(fours, _mm256_set1_epi32(0xff << (8 * place)));
+  return _mm256_xor_si256(_mm256_cmpeq_epi32(bytes, _mm256_setzero_si256()),
+                          _mm256_set1_epi32(-1));
+}
+
+// Four bytes a lane.
+template <bool kAll>
+THINWIRE_AVX2 inline std::byte* take_line(Vectors& states, const std::byte* bytes,
+                                          const std::byte* mask, const Steps& steps,
+                                          std::byte* end) {
+  for (std::uint32_t place = kOfLane; place-- > 0;) {
+#pragma GCC unroll 4
+    for (std::uint32_t eight = kVectors; eight-- > 0;) {
+      const std::uint32_t at = eight * kWide * kOfLane + place;
+      const __m256i there =
+          kAll ? _mm256_setzero_si256() : lanes_there_at(mask + at - place, place);
+      const Taken taken = take_bytes<kAll>(states.of[eight], steps_of(bytes + at, steps), there);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(end - 16),
+                       _mm_shuffle_epi8(taken.words, permutation(kToBack, taken.lanes)));
+      end -= 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
+    }
+  }
+  return end;
 }
 
 THINWIRE_AVX2 std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first,
@@ -62,32 +82,38 @@ THINWIRE_AVX2 std::byte* take(States& states, const LinesToTake& lines, std::uin
   Vectors own = vectors_of(states);
   for (std::uint32_t number = lines.count; number-- > 0;) {
     const auto& line = lines.line[number];
-    for (std::uint32_t place = kOfLane; place-- > 0;) {
-      const std::byte* const bytes = line.bytes + first + place;
-#pragma GCC unroll 4
-      for (std::uint32_t eight = kVectors; eight-- > 0;) {
-        end = take_eight(own.of[eight], bytes + eight * kWide * kOfLane, *line.numbers, end);
-      }
-    }
+    const std::byte* const bytes = line.bytes + first;
+    end = line.masked ? take_line<false>(own, bytes, lines.mask + first, *line.numbers, end)
+                      : take_line<true>(own, bytes, nullptr, *line.numbers, end);
   }
   put(own, states);
   return end;
 }
 
-// One step of all lanes, whose bytes go into `bytes` from bit 8 * kPlace up; returns where the
-// words that are left begin.
-template <int kPlace>
-THINWIRE_AVX2 inline const std::byte* give_step(Vectors& states, const Slots& slots,
-                                                const std::byte* next, Vectors& bytes) {
+// One step of the lanes that are `there`, whose bytes go into `bytes` from bit 8 * place up;
+// returns where the words that are left begin.
+template <bool kAll>
+THINWIRE_AVX2 inline const std::byte* give_step(Vectors& states, const Slots& slots, int place,
+                                                const std::byte* mask, const std::byte* next,
+                                                Vectors& bytes) {
   Vectors needs;
 #pragma GCC unroll 4
   for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
     __m256i& state = states.of[eight];
     const __m256i slot = slots_of(state, slots);
-    state = given_back_by(state, slot);
-    needs.of[eight] = _mm256_cmpgt_epi32(_mm256_set1_epi32(kLeastState), state);
-    const __m256i byte = _mm256_and_si256(slot, _mm256_set1_epi32(0xff));
-    bytes.of[eight] = _mm256_or_si256(bytes.of[eight], _mm256_slli_epi32(byte, 8 * kPlace));
+    const __m256i before = given_back_by(state, slot);
+    needs.of[eight] = _mm256_cmpgt_epi32(_mm256_set1_epi32(kLeastState), before);
+    __m256i byte = _mm256_and_si256(slot, _mm256_set1_epi32(0xff));
+    if constexpr (kAll) {
+      state = before;
+    } else {
+      const __m256i there = lanes_there_at(mask + eight * kWide * kOfLane, static_cast<std::uint32_t>(place));
+      needs.of[eight] = _mm256_and_si256(needs.of[eight], there);
+      byte = _mm256_and_si256(byte, there);
+      state = _mm256_blendv_epi8(state, before, there);
+    }
+    bytes.of[eight] =
+        _mm256_or_si256(bytes.of[eight], _mm256_sll_epi32(byte, _mm_cvtsi32_si128(8 * place)));
   }
 #pragma GCC unroll 4
   for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
@@ -102,22 +128,30 @@ THINWIRE_AVX2 inline const std::byte* give_step(Vectors& states, const Slots& sl
   return next;
 }
 
+template <bool kAll>
+THINWIRE_AVX2 inline const std::byte* give_line(Vectors& states, const Slots& slots,
+                                                const std::byte* mask, const std::byte* words,
+                                                std::byte* out) {
+  Vectors bytes;
+  for (auto& eight : bytes.of) eight = _mm256_setzero_si256();
+  for (int place = 0; place < static_cast<int>(kOfLane); ++place) {
+    words = give_step<kAll>(states, slots, place, mask, words, bytes);
+  }
+  for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + eight * kWide * kOfLane),
+                        bytes.of[eight]);
+  }
+  return words;
+}
+
 THINWIRE_AVX2 const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
                                     const std::byte* words) {
   Vectors own = vectors_of(states);
   for (std::uint32_t number = 0; number < lines.count; ++number) {
     const auto& line = lines.line[number];
-    Vectors bytes;
-    for (auto& eight : bytes.of) eight = _mm256_setzero_si256();
-    words = give_step<0>(own, *line.numbers, words, bytes);
-    words = give_step<1>(own, *line.numbers, words, bytes);
-    words = give_step<2>(own, *line.numbers, words, bytes);
-    words = give_step<3>(own, *line.numbers, words, bytes);
-    for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(line.bytes + first + eight * kWide * kOfLane),
-          bytes.of[eight]);
-    }
+    std::byte* const out = line.bytes + first;
+    words = line.masked ? give_line<false>(own, *line.numbers, lines.mask + first, words, out)
+                        : give_line<true>(own, *line.numbers, nullptr, words, out);
   }
   put(own, states);
   return words;

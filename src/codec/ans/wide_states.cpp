@@ -53,7 +53,7 @@ THINWIRE_AVX2 inline StepVectors steps_of(const std::byte* bytes, const Steps& s
 // Returns where the words end.
 THINWIRE_AVX2 inline std::byte* take_group(__m256i& state, const std::byte* bytes,
                                            const Steps& steps, std::byte* out) {
-  const Taken taken = take_bytes(state, steps_of(bytes, steps));
+  const Taken taken = take_bytes<true>(state, steps_of(bytes, steps), _mm256_setzero_si256());
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
                    _mm_shuffle_epi8(taken.words, permutation(kToFront, taken.lanes)));
   return out + 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
