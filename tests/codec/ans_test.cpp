@@ -135,10 +135,13 @@ TEST(AnsCodec, TuplesOutOfRangeAreRefused) {
   EXPECT_FALSE(kAns.parse({&unknown, 1}).ok());
   for (std::uint64_t tuple = 0; tuple <= 32; ++tuple) {
     EXPECT_TRUE(kAns.check(tuple, Dtype::kF32, 1).ok()) << tuple;
+    EXPECT_TRUE(kAns.check(256 + tuple, Dtype::kF32, 1).ok()) << tuple;
     const std::string word = std::to_string(tuple);
     const Option option{"tuple", word};
-    EXPECT_EQ(*kAns.parse({&option, 1}), tuple);
+    EXPECT_EQ(*kAns.parse({&option, 1}), 256 + tuple);
   }
+  EXPECT_EQ(kAns.check(256 + 33, Dtype::kF32, 1).code(), StatusCode::kDamaged);
+  EXPECT_EQ(kAns.check(512, Dtype::kF32, 1).code(), StatusCode::kDamaged);
   EXPECT_EQ(kAns.check(33, Dtype::kF32, 1).code(), StatusCode::kDamaged);
   EXPECT_EQ(kAns.check(std::uint64_t{1} << 32, Dtype::kF32, 1).code(), StatusCode::kDamaged);
 }
@@ -151,6 +154,11 @@ TEST(AnsCodec, ChunksHaveAsManyValuesAsThePageSays) {
   EXPECT_EQ(chunk(Dtype::kBf16), Shape::line(8192));
   EXPECT_EQ(chunk(Dtype::kF32), Shape::line(4096));
   EXPECT_EQ(chunk(Dtype::kF64), Shape::line(2048));
+  const auto cut = [](Dtype dtype) { return kAns.chunk_shape(Shape::line(2u << 20), dtype, 257); };
+  EXPECT_EQ(cut(Dtype::kE5m2), Shape::line(32768));
+  EXPECT_EQ(cut(Dtype::kBf16), Shape::line(16384));
+  EXPECT_EQ(cut(Dtype::kF32), Shape::line(8192));
+  EXPECT_EQ(cut(Dtype::kF64), Shape::line(4096));
 }
 
 }  // namespace

@@ -8,8 +8,9 @@ Needs numpy. Nothing of Thinwire runs here: integers have no size, and a byte is
 """
 
 import sys
-from collections import Counter
 
+import ans_pieces
+import ans_whole
 import numpy as np
 import output
 from output import Vectors
@@ -18,9 +19,6 @@ from period import word_of
 # Bits of a value, and of its mantissa.
 BITS = {"f32": 32, "f64": 64, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
 MANTISSAS = {"f32": 23, "f64": 52, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
-TOTAL, LANES, LEAST, MOST_WORDS = 2048, 32, 1 << 15, 8064
-REST = 63
-FOURTHS = (0, 82, 150, 207)
 
 # A prime number of values, so that no two steps are alike and swapped ones show.
 PERIOD = 127
@@ -75,134 +73,10 @@ def make_period(name: str, dtype: str) -> list[int]:
     raise ValueError(name)
 
 
-# ---- Values to bytes ----
-
-
-def words_of(values: list[int], bits: int, tuple_values: int) -> list[int]:
-    modulus, signed = 1 << bits, 1 << (bits - 2)
-    rotated = [(value << 1 | value >> (bits - 1)) % modulus for value in values]
-    if tuple_values == 0:
-        return rotated
-    words = []
-    for at, word in enumerate(rotated):
-        before = rotated[at - tuple_values] if at >= tuple_values else 0
-        difference = (word - before) % modulus
-        number = difference // 2
-        number -= 2 * signed if number >= signed else 0
-        folded = 2 * number if number >= 0 else -2 * number - 1
-        words.append((difference & 1) << (bits - 1) | folded)
-    return words
-
-
-def planes_of(words: list[int], width: int) -> tuple[list[list[int]], int, bool]:
-    """The planes, how many words those behind the first have, and whether the chunk is sparse."""
-    highest = [word >> (8 * width - 8) for word in words]
-    others = [word for word, top in zip(words, highest, strict=True) if top]
-    zeros = words.count(0)
-    is_sparse = width > 1 and zeros > 0 and zeros + len(others) == len(words)
-    rest = others if is_sparse else words
-    planes = [[word >> (8 * (width - 1 - p)) & 0xFF for word in rest] for p in range(1, width)]
-    return [highest, *planes], len(rest), is_sparse
-
-
-# ---- Frequencies ----
-
-
-def meaning(code: int) -> int:
-    return code if code < 4 else (4 + code % 4) * 2 ** (code // 4 - 1)
-
-
-def nearest_code(frequency: int) -> int:
-    return min(range(1, 41), key=lambda code: (abs(meaning(code) - frequency), code))
-
-
-def frequencies_of(plane: list[int]) -> tuple[dict[int, int], dict[int, int]] | None:
-    """Codes and frequencies of the bytes that are there; None if none is left for the rest."""
-    counts = Counter(plane)
-    rest = min(counts, key=lambda byte: (-counts[byte], byte))
-    codes = {}
-    for byte, count in counts.items():
-        near = max((4096 * count + len(plane)) // (2 * len(plane)), 1)
-        codes[byte] = REST if byte == rest else nearest_code(near)
-    frequencies = {byte: meaning(code) for byte, code in codes.items() if code != REST}
-    frequencies[rest] = TOTAL - sum(frequencies.values())
-    return (codes, frequencies) if frequencies[rest] >= 1 else None
-
-
-def log(frequency: int) -> int:
-    """256 times its logarithm, nearly."""
-    highest = frequency.bit_length() - 1
-    return 256 * highest + FOURTHS[(frequency << 2 >> highest) & 3]
-
-
-def table_of(codes: dict[int, int]) -> bytes:
-    first = min(codes) // 4
-    groups = max(codes) // 4 - first + 1
-    number = sum(code << 6 * (byte - 4 * first) for byte, code in codes.items())
-    return bytes([first, groups]) + number.to_bytes(3 * groups, "little")
-
-
-def model_of(plane: list[int]) -> tuple[bytes, dict[int, int]] | None:
-    """Table and frequencies, None for a plane that is stored."""
-    found = frequencies_of(plane) if plane else None
-    if found is None:
-        return None
-    codes, frequencies = found
-    table = table_of(codes)
-    eighths = sum(count * (2816 - log(frequencies[byte])) for byte, count in Counter(plane).items())
-    pays = 64 * (len(table) + -(-eighths // 2048)) <= 63 * len(plane)
-    return (table, frequencies) if pays else None
-
-
-# ---- States ----
-
-
-def encode_plane(plane: list[int], frequencies: dict[int, int], states: list[int]) -> list[int]:
-    """Moves the states; the words that they give away."""
-    words = []
-    for at, byte in enumerate(plane):
-        lane, frequency = at % LANES, frequencies[byte]
-        start = sum(other for lower, other in frequencies.items() if lower < byte)
-        state = states[lane]
-        if state >= frequency << 20:
-            words.append(state & 0xFFFF)
-            state >>= 16
-        states[lane] = TOTAL * (state // frequency) + state % frequency + start
-    return words
-
-
-def filled_up(part: bytes) -> bytes:
-    return part + bytes(-len(part) % 4)
-
-
-def payload(values: list[int], bits: int, tuple_values: int) -> bytes | None:
-    """None if it is stored raw."""
-    width = bits // 8
-    planes, kept, is_sparse = planes_of(words_of(values, bits, tuple_values), width)
-    models = [model_of(plane) for plane in planes]
-    states, words = [LEAST] * LANES, []
-    tables = stored = b""
-    coded, has_states = 0, False
-    for number, (plane, model) in enumerate(zip(planes, models, strict=True)):
-        if model is None:
-            stored += filled_up(bytes(plane))
-            continue
-        table, frequencies = model
-        tables += table
-        coded |= 1 << number
-        has_states |= len(frequencies) > 1
-        words += encode_plane(plane, frequencies, states)
-    head = len(words) | kept << 16 | coded << 32 | is_sparse << 40
-    stream = head.to_bytes(8, "little") + filled_up(tables) + stored
-    if has_states:
-        stream += b"".join(state.to_bytes(4, "little") for state in states)
-        stream += b"".join(word.to_bytes(2, "little") for word in words)
-    return stream if len(words) <= MOST_WORDS and len(stream) < len(values) * width else None
-
-
 # ---- The file ----
 
 COUNTS, LAGS = (1, 2, 31, 33, 255), (0, 1, 3, 32)
+IN_PIECES = 256  # the bit of a parameter of version 1
 # Larger ones of each kind and their tuples, 0 for a whole chunk.
 LARGE = {
     "zeros": [(1000, 0), (1000, 32), (0, 0), (0, 1)],
@@ -211,7 +85,7 @@ LARGE = {
     "smooth": [(1000, 1)],
     "few": [(1000, 3), (0, 0)],
     "sparse": [(1000, 0)],
-    "noise": [(1000, 0)],
+    "noise": [(1000, 0), (1024, 0)],
 }
 # Fewer of fp64, whose payloads are long.
 LARGE_F64 = LARGE | {"special": [], "smooth": [], "few": [(0, 0)], "noise": []}
@@ -235,9 +109,12 @@ def make_file() -> Vectors:
             period = np.array(make_period(name, dtype), f"<u{bits // 8}")
             vectors.period(name, dtype, period.tobytes())
             for count, lag in cases_of(name, bits):
-                stream = payload([int(word) for word in np.resize(period, count)], bits, lag)
-                if stream is not None:
-                    vectors.case(f"ans:tuple={lag}", lag, dtype, (count,), name, [stream])
+                values = [int(word) for word in np.resize(period, count)]
+                for parameter, write in ((lag, ans_whole), (IN_PIECES + lag, ans_pieces)):
+                    stream = write.payload(values, bits, lag)
+                    if stream is not None:
+                        spec = f"ans:tuple={lag}"
+                        vectors.case(spec, parameter, dtype, (count,), name, [stream])
     return vectors
 
 

@@ -1,0 +1,104 @@
+"""Payloads of version 1 of ans, whose chunks are cut into pieces: spec/codec-ans.md."""
+
+from ans_planes import LANES, LEAST, TOTAL, Model, filled_up, model_of, planes_of, words_of
+
+PIECE_BYTES, GROUP, OF_LANE = 8192, 128, 4
+
+
+def cut(values: list[int] | bytes, size: int) -> list[list[int]]:
+    return [list(values[at : at + size]) for at in range(0, len(values), size)]
+
+
+class Piece:
+    """The planes of one piece, and where its words are 0."""
+
+    def __init__(self, values: list[int], bits: int, tuple_values: int) -> None:
+        self.width = bits // 8
+        words = words_of(values, bits, tuple_values)
+        packed, kept, is_sparse = planes_of(words, self.width)
+        self.is_sparse = is_sparse and 128 * (len(words) - kept) >= len(words)
+        self.planes = packed
+        if is_sparse and not self.is_sparse:
+            shifts = [8 * (self.width - 1 - plane) for plane in range(self.width)]
+            self.planes = [[word >> shift & 0xFF for word in words] for shift in shifts]
+        self.kept = kept if self.is_sparse else len(words)
+        self.size = len(words)
+        # The place of each value's byte in planes but the first, None for one that has none.
+        places = iter(range(self.size))
+        there = [bool(top) or not self.is_sparse for top in self.planes[0]]
+        self.places = [next(places) if is_there else None for is_there in there]
+
+    def head(self, words: int, is_stored: bool) -> int:
+        return words | is_stored << 15 | self.kept << 16 | self.is_sparse << 31
+
+    def byte(self, plane: int, value: int) -> int | None:
+        place = value if plane == 0 else self.places[value]
+        return None if place is None else self.planes[plane][place]
+
+    def coded(self, models: list[Model | None], lanes: list[int]) -> list[int]:
+        """Moves the states; the words in a decoder's order."""
+        mixed = [p for p, model in enumerate(models) if model and len(model[1]) > 1]
+        words = []
+        for group in reversed(range(0, self.size, GROUP)):
+            for plane in reversed(mixed):
+                for place in reversed(range(OF_LANE)):
+                    for lane in reversed(range(LANES)):
+                        value = group + OF_LANE * lane + place
+                        byte = self.byte(plane, value) if value < self.size else None
+                        if byte is not None:
+                            self.take(models[plane][1], byte, lanes, lane, words)
+        return words[::-1]
+
+    @staticmethod
+    def take(
+        frequencies: dict[int, int], byte: int, lanes: list[int], lane: int, words: list[int]
+    ) -> None:
+        frequency, state = frequencies[byte], lanes[lane]
+        start = sum(other for lower, other in frequencies.items() if lower < byte)
+        if state >= frequency << 20:
+            words.append(state & 0xFFFF)
+            state >>= 16
+        lanes[lane] = TOTAL * (state // frequency) + state % frequency + start
+
+    def payload(self, models: list[Model | None]) -> tuple[int, bytes]:
+        """Head and bytes."""
+        mixed = [p for p, model in enumerate(models) if model and len(model[1]) > 1]
+        room = sum(len(filled_up(bytes(self.planes[plane]))) for plane in mixed)
+        stored = [bytes(plane) for p, plane in enumerate(self.planes) if not models[p]]
+        if mixed:
+            lanes, bits = [LEAST] * LANES, None
+            is_free = self.width > 1 and not self.is_sparse and self.size % GROUP == 0
+            if is_free and not models[-1]:
+                last = cut(stored[-1][-GROUP:], OF_LANE)
+                given = [four[2] | four[3] << 8 for four in last]
+                stored[-1] = stored[-1][:-GROUP] + b"".join(bytes(four[:2]) for four in last)
+                lanes = [LEAST + number // 2 for number in given]
+                bits = sum(number % 2 << lane for lane, number in enumerate(given))
+            words = self.coded(models, lanes)
+            if 4 * LANES + 2 * len(words) <= room:
+                parts = [filled_up(plane) for plane in stored]
+                parts += [state.to_bytes(4, "little") for state in lanes]
+                parts += [] if bits is None else [bits.to_bytes(4, "little")]
+                parts += [bytes(2 * (len(words) % 2))]
+                parts += [word.to_bytes(2, "little") for word in words]
+                return self.head(len(words), False), b"".join(parts)
+        stored = [
+            filled_up(bytes(plane))
+            for p, plane in enumerate(self.planes)
+            if not models[p] or p in mixed
+        ]
+        return self.head(0, bool(mixed)), b"".join(stored)
+
+
+def payload(values: list[int], bits: int, tuple_values: int) -> bytes | None:
+    """None if it is stored raw."""
+    width = bits // 8
+    pieces = [Piece(part, bits, tuple_values) for part in cut(values, PIECE_BYTES // width)]
+    planes = [[byte for piece in pieces for byte in piece.planes[p]] for p in range(width)]
+    models = [model_of(plane) for plane in planes]
+    coded = sum(1 << plane for plane, model in enumerate(models) if model)
+    tables = filled_up(b"".join(model[0] for model in models if model))
+    heads, bodies = zip(*(piece.payload(models) for piece in pieces), strict=True)
+    front = b"".join(number.to_bytes(4, "little") for number in (coded, *heads))
+    stream = front + tables + b"".join(bodies)
+    return stream if len(stream) < len(values) * width else None
