@@ -92,9 +92,10 @@ void expect_all_as_cpu() {
   using Word = WordOf<kDtype>;
   constexpr std::size_t kWhole = ans::kCutChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
   for (int kind = 0; kind < kAnsKinds; ++kind) {
-    for (const std::size_t count :
-         {std::size_t{1}, std::size_t{1000}, kPiece, kPiece + 129, kWhole - 3, kWhole}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{900}, kPiece + 129, kWhole}) {
       for (const std::uint64_t tuple : {0, 1, 3}) {
+        // A fake block is slow.
+        if (count == kWhole && (tuple == 1 || kind < kAnsGradient)) continue;
         if (count > kPiece && tuple == 3 && kind != kAnsHoles) continue;
         SCOPED_TRACE("kind " + std::to_string(kind) + " count " + std::to_string(count) +
                      " tuple " + std::to_string(tuple));
@@ -122,8 +123,8 @@ void expect_damage_as_cpu() {
         encoded(kAns, reinterpret_cast<const std::byte*>(values.data()), chunk, parameter);
     for (int round = 0; round < 60; ++round) {
       auto payload = sound;
-      const std::size_t within = round % 2 == 0 ? std::min<std::size_t>(100, payload.size())
-                                                : payload.size();
+      const std::size_t within =
+          round % 2 == 0 ? std::min<std::size_t>(100, payload.size()) : payload.size();
       payload[random() % within] ^= std::byte{static_cast<std::uint8_t>(1 + random() % 255)};
       if (round % 10 == 9) payload.resize(payload.size() - 1 - random() % 40);
       std::vector<Word> by_cpu(values.size()), by_kernel(values.size());

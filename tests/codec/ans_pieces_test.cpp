@@ -34,9 +34,9 @@ template <typename Word>
 void expect_round_trips() {
   constexpr std::size_t kWhole = ans::kCutChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
   for (int kind = 0; kind < kAnsKinds; ++kind) {
-    for (const std::size_t count : {std::size_t{1}, std::size_t{127}, std::size_t{128},
-                                    std::size_t{1000}, kPiece, kPiece + 1, 2 * kPiece - 5,
-                                    kWhole - 128, kWhole - 1, kWhole}) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{127}, std::size_t{128}, std::size_t{1000}, kPiece, kPiece + 1,
+          2 * kPiece - 5, kWhole - 128, kWhole - 1, kWhole}) {
       for (const std::uint64_t tuple : {0, 1, 2, 3, 5, 32}) {
         SCOPED_TRACE("kind " + std::to_string(kind) + " count " + std::to_string(count) +
                      " tuple " + std::to_string(tuple));

@@ -145,8 +145,8 @@ void expect_case(const GoldenCase& given) {
   Bytes out(given.values.size(), std::byte{0x5A});
   if (given.is_chunk) {
     ASSERT_EQ(given.payloads.size(), 1u);
-    expect_chunk(codec, given.parameter, is_older, given.array, given.values.data(), given.payloads[0],
-                 out.data());
+    expect_chunk(codec, given.parameter, is_older, given.array, given.values.data(),
+                 given.payloads[0], out.data());
   } else {
     const Layout layout = make_layout(codec, given.parameter, given.array);
     ASSERT_EQ(given.payloads.size(), layout.chunks);

@@ -17,7 +17,6 @@ struct PieceEncodeState {
   std::uint32_t counts[sizeof(Word)][kBytes];  // then shares
   Step steps[sizeof(Word)][kBytes];
   PlaneTable tables[sizeof(Word)];
-  std::uint32_t spare[kLanes];  // of counts
   std::uint32_t heads[kPieces];
   std::uint32_t kept[kPieces];
 };
@@ -25,13 +24,11 @@ struct PieceEncodeState {
 template <typename Word>
 struct PieceDecodeState {
   // Tables of as many planes in their full form as usually are coded, of all in the small one.
-  static constexpr std::uint32_t kFullSlots = sizeof(Word) == 8   ? 3
-                                              : sizeof(Word) == 4 ? 2
-                                                                  : 1;
-  static constexpr std::uint32_t kSlotsBytes =
-      kFullSlots * kFullSlotsBytes > sizeof(Word) * kSmallSlotsBytes
-          ? kFullSlots * kFullSlotsBytes
-          : sizeof(Word) * kSmallSlotsBytes;
+  static constexpr std::uint32_t kFullSlots = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 2 : 1;
+  static constexpr std::uint32_t kSlotsBytes = kFullSlots * kFullSlotsBytes >
+                                                       sizeof(Word) * kSmallSlotsBytes
+                                                   ? kFullSlots* kFullSlotsBytes
+                                                   : sizeof(Word) * kSmallSlotsBytes;
 
   alignas(16) std::uint8_t slots[kSlotsBytes];
   union {

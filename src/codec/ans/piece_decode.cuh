@@ -103,7 +103,8 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
   std::uint32_t own = kLeastState, lowest = 0;
   if (parts.has_states) {
     own = reinterpret_cast<const std::uint32_t*>(in + states_at)[lane];
-    if (parts.has_free) lowest = *reinterpret_cast<const std::uint32_t*>(in + states_at + kStateBytes);
+    if (parts.has_free)
+      lowest = *reinterpret_cast<const std::uint32_t*>(in + states_at + kStateBytes);
     if (__any_sync(kAllLanes, own < kLeastState || own >= kStateEnd)) return false;
   }
   PieceWords words{reinterpret_cast<const std::uint16_t*>(in + parts.bytes() - 2 * parts.words), 0};
@@ -141,10 +142,10 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
         }
       } else if (parts.has_states && (sets.mixed >> plane & 1) != 0) {
         const SlotsOf<kFull> own_slots(slots);
-        four[plane] = is_whole && !is_packed
-                          ? give_four<kFull, true>(own, 0xfu, own_slots, words)
-                          : give_four<kFull, false>(own, plane == 0 ? there : others, own_slots,
-                                                    words);
+        four[plane] =
+            is_whole && !is_packed
+                ? give_four<kFull, true>(own, 0xfu, own_slots, words)
+                : give_four<kFull, false>(own, plane == 0 ? there : others, own_slots, words);
       } else {
         four[plane] = state.tables[plane].rest * 0x01010101u;
         if (is_packed) {

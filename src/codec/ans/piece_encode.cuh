@@ -18,17 +18,16 @@ __device__ inline std::uint32_t not_0(std::uint32_t four) {
 }
 
 // Counts four bytes of a plane, `there` being their highest bits, but for the one that is `often`
-// there; returns how many of the latter there are.
+// there; returns how many others there are.
 __device__ inline std::uint32_t count_four(std::uint32_t four, std::uint32_t there,
-                                           std::uint32_t often, std::uint32_t* counts,
-                                           std::uint32_t* spare) {
+                                           std::uint32_t often, std::uint32_t* counts) {
   const std::uint32_t others = bytes_not_0(four ^ often * 0x01010101u) & there;
 #pragma unroll
   for (std::uint32_t at = 0; at < kOfLane; ++at) {
     const std::uint32_t byte = four >> (8 * at) & 0xff;
-    atomicAdd((others >> (8 * at) & 0x80) != 0 ? counts + byte : spare, 1u);
+    if ((others >> (8 * at) & 0x80) != 0) atomicAdd(counts + byte, 1u);
   }
-  return __popc(there) - __popc(others);
+  return __popc(others);
 }
 
 // The byte that most lanes have first: it is counted apart, else lanes would wait for each other.
@@ -42,7 +41,7 @@ __device__ inline std::uint32_t often_of(std::uint32_t four) {
 template <Dtype kType>
 __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State& state) {
   const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t often[kPlanes] = {}, equal[kPlanes] = {};
+  std::uint32_t often[kPlanes] = {}, others[kPlanes] = {};
   std::uint32_t zero_words = 0, zero_bytes = 0;
   // Values are on their way while those of the group before are counted.
   Packed<Word> before{}, next = load_group<Word>(values, 0);
@@ -61,7 +60,7 @@ __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State&
     for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
       const std::uint32_t four = plane_of(words, plane);
       if (first == 0) often[plane] = often_of(four);
-      equal[plane] += count_four(four, there, often[plane], state.counts[plane], state.spare + lane);
+      others[plane] += count_four(four, there, often[plane], state.counts[plane]);
       any |= four;
       if (plane == 0) zero_bytes += __popc(~bytes_not_0(four) & there);
     }
@@ -75,25 +74,44 @@ __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State&
   head.kept = head.is_sparse ? values.count - zero_words : values.count;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    const std::uint32_t all = cuda::sum_of_lanes(equal[plane]);
-    if (lane == 0) atomicAdd(state.counts[plane] + often[plane], all);
+    const std::uint32_t counted = cuda::sum_of_lanes(others[plane]);
+    if (lane == 0) atomicAdd(state.counts[plane] + often[plane], values.count - counted);
     if (plane > 0 && lane == 0) atomicAdd(state.counts[plane], head.kept - values.count);
   }
   return head;
 }
 
-// One step of lanes that are there: their words go before `next`, if that is not before `least`;
-// returns the new `next`. All lanes call.
-__device__ inline int take_step(std::uint32_t& state, const Step& step, bool is_there, int next,
-                                int least, std::uint16_t* words) {
-  const bool gives = is_there && gives_word(state, step);
+// Words on their way to a piece, the last one first.
+struct WordsBack {
+  std::uint16_t* at;
+  int next;   // the place after the next one's
+  int least;  // the first place that there is room for; if that was too little, `next` is below it
+};
+
+// One step of lanes that are there; all lanes call. `kAll` if all are there, and there is room.
+template <bool kAll>
+__device__ void take_step(std::uint32_t& state, const Step& step, bool is_there, WordsBack& words) {
+  const bool gives = (kAll || is_there) && gives_word(state, step);
   const unsigned all = __ballot_sync(kAllLanes, gives);
-  next -= __popc(all);
-  const int place = next + __popc(all & ((1u << threadIdx.x % 32) - 1));
-  if (gives && place >= least) words[place] = static_cast<std::uint16_t>(state);
+  words.next -= __popc(all);
+  const int place = words.next + __popc(all & ((1u << threadIdx.x % 32) - 1));
+  if (gives && (kAll || place >= words.least)) words.at[place] = static_cast<std::uint16_t>(state);
   const std::uint32_t after = taken(gives ? state >> 16 : state, step);
-  state = is_there ? after : state;
-  return next;
+  state = kAll || is_there ? after : state;
+}
+
+// Four bytes a lane of a plane, the last one first: those whose bit in `there` is 1.
+template <bool kAll>
+__device__ void take_four(std::uint32_t& state, std::uint32_t four, std::uint32_t there,
+                          const Step* steps, WordsBack& words) {
+  Step step[kOfLane];
+#pragma unroll
+  for (std::uint32_t each = 0; each < kOfLane; ++each)
+    step[each] = steps[four >> (8 * each) & 0xff];
+#pragma unroll
+  for (std::uint32_t each = kOfLane; each-- > 0;) {
+    take_step<kAll>(state, step[each], (there >> each & 1) != 0, words);
+  }
 }
 
 // Stored planes of the own warp's piece to the beginning of `region`, words to its end; the last
@@ -106,11 +124,11 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
                                                      const State& state) {
   const std::uint32_t lane = threadIdx.x % 32;
   const Parts parts(values.count, head, sets);
-  auto* const words = reinterpret_cast<std::uint16_t*>(region);
   constexpr int kEnd = kPieceBytes / 2;
   const auto room = static_cast<int>(room_of<Word>(values.count, head.kept, sets.mixed));
-  const int least = kEnd - (room - static_cast<int>(kStateBytes)) / 2;
-  int next = kEnd;
+  WordsBack words{.at = reinterpret_cast<std::uint16_t*>(region),
+                  .next = kEnd,
+                  .least = kEnd - (room - static_cast<int>(kStateBytes)) / 2};
   std::uint32_t kept = head.kept;
   own = kLeastState;
   lowest = 0;
@@ -127,8 +145,7 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
     before = load_group<Word>(values, static_cast<int>(first) - static_cast<int>(kGroupValues));
     const Packed<Word> packed = words_of(values, first, values_here, before);
     const std::uint32_t at = first + kOfLane * lane;
-    const std::uint32_t there =
-        there_of(static_cast<int>(values.count) - static_cast<int>(at));
+    const std::uint32_t there = there_of(static_cast<int>(values.count) - static_cast<int>(at));
     std::uint32_t others = there;  // the values that planes but the first have bytes of
     std::uint32_t place = at;      // in those planes
     if (head.is_sparse) {
@@ -138,6 +155,8 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
       place = kept + up_to - __popc(others);
     }
     const bool is_last = first + kGroupValues >= values.count;
+    const bool is_easy = first + kGroupValues <= values.count && !head.is_sparse &&
+                         words.next - words.least >= static_cast<int>(kPlanes * kGroupValues);
 #pragma unroll
     for (std::uint32_t plane = kPlanes; plane-- > 0;) {
       const std::uint32_t four = plane_of(packed, plane);
@@ -161,16 +180,13 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
         continue;
       }
       if (!parts.has_states || (sets.mixed >> plane & 1) == 0) continue;
-      const std::uint32_t takes = plane == 0 ? there : others;
-#pragma unroll
-      for (std::uint32_t each = kOfLane; each-- > 0;) {
-        const bool takes_own = (takes >> each & 1) != 0;
-        const std::uint32_t byte = four >> (8 * each) & 0xff;
-        const Step step = state.steps[plane][byte];
-        next = take_step(own, step, takes_own, next, least, words);
+      if (is_easy) {
+        take_four<true>(own, four, 0xf, state.steps[plane], words);
+      } else {
+        take_four<false>(own, four, plane == 0 ? there : others, state.steps[plane], words);
       }
     }
-    if (parts.has_states && next < least) {
+    if (parts.has_states && words.next < words.least) {
       head.is_stored = true;
       return head;
     }
@@ -184,8 +200,8 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
       }
     }
   }
-  head.words = static_cast<std::uint32_t>(kEnd - next);
-  if (head.words % 2 != 0 && lane == 0) words[next - 1] = 0;
+  head.words = static_cast<std::uint32_t>(kEnd - words.next);
+  if (head.words % 2 != 0 && lane == 0) words.at[words.next - 1] = 0;
   return head;
 }
 

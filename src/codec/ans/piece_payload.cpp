@@ -103,10 +103,8 @@ template <typename Word>
 std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>& models,
                        PieceHead& head, std::byte* out) {
   const std::uint32_t values = piece.range.values;
-  head = {.words = 0,
-          .kept = piece.kept.words,
-          .is_stored = false,
-          .is_sparse = piece.kept.is_sparse};
+  head = {
+      .words = 0, .kept = piece.kept.words, .is_stored = false, .is_sparse = piece.kept.is_sparse};
   alignas(64) std::byte memory[kMostGroupBytes + kPieceBytes];
   std::byte* const end = memory + sizeof(memory);
   const std::byte* words = end;
@@ -258,8 +256,8 @@ bool read_piece(const PieceParts<Word>& parts, const Models<Word, Slots>& models
     return read_plane(parts, plane, bytes + parts.offset(plane), mask, planes.of(plane).data());
   };
   if (!read_stored(0, nullptr)) return false;
-  if (parts.has_states && !read_states(parts, models, bytes + parts.offset(sizeof(Word)), is_sparse,
-                                       planes)) {
+  if (parts.has_states &&
+      !read_states(parts, models, bytes + parts.offset(sizeof(Word)), is_sparse, planes)) {
     return false;
   }
   const std::byte* const mask = is_sparse ? planes.of(0).data() : nullptr;

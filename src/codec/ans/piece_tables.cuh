@@ -111,10 +111,9 @@ class SlotsOf<true> {
 
   __device__ static void make(const Start* starts, std::uint8_t* memory) {
     auto* const slots = reinterpret_cast<Slot*>(memory);
-    for_each_slot(starts, [&](std::uint32_t slot, std::uint32_t byte, std::uint32_t frequency,
-                              std::uint32_t place) {
-      slots[slot] = slot_of(byte, frequency, place);
-    });
+    for_each_slot(starts,
+                  [&](std::uint32_t slot, std::uint32_t byte, std::uint32_t frequency,
+                      std::uint32_t place) { slots[slot] = slot_of(byte, frequency, place); });
   }
 
   // The state before it took its byte, words aside.

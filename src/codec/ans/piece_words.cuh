@@ -201,15 +201,16 @@ template <typename Word>
 __device__ Packed<Word> load_group(const Values& values, int first) {
   const int own = first + static_cast<int>(kOfLane * (threadIdx.x % 32));
   const int left = first < 0 ? 0 : static_cast<int>(values.count) - own;
-  return load_four<Word>(values.at + static_cast<std::ptrdiff_t>(own * static_cast<int>(sizeof(Word))),
-                         left, values.fours);
+  return load_four<Word>(
+      values.at + static_cast<std::ptrdiff_t>(own * static_cast<int>(sizeof(Word))), left,
+      values.fours);
 }
 
 // The words of a group of these values, after a group with the values `before`, of the own lane.
 // For whole warps.
 template <typename Word>
-__device__ Packed<Word> words_of(const Values& values, std::uint32_t first,
-                                 const Packed<Word>& own, const Packed<Word>& before) {
+__device__ Packed<Word> words_of(const Values& values, std::uint32_t first, const Packed<Word>& own,
+                                 const Packed<Word>& before) {
   const Packed<Word> packed = signs_to_low(own);
   if (values.tuple == 0) return packed;
   const std::uint32_t at = first + kOfLane * (threadIdx.x % 32);
@@ -227,10 +228,9 @@ __device__ Packed<Word> words_of(const Values& values, std::uint32_t first,
 #pragma unroll
     for (std::uint32_t each = 0; each < kOfLane; ++each) {
       const bool has_other = at + each >= values.tuple && at + each < values.count;
-      others.of[each] =
-          has_other ? sign_to_low(cuda::load_value<Word>(values.at + (at + each - values.tuple) *
-                                                                         sizeof(Word)))
-                    : Word{0};
+      others.of[each] = has_other ? sign_to_low(cuda::load_value<Word>(
+                                        values.at + (at + each - values.tuple) * sizeof(Word)))
+                                  : Word{0};
     }
   }
 #pragma unroll

@@ -16,10 +16,10 @@ inline constexpr std::uint64_t kInPieces = 256;
 inline constexpr std::uint32_t kPieces = 4;
 inline constexpr std::uint32_t kPieceBytes = 8192;
 inline constexpr std::uint32_t kCutChunkBytes = kPieces * kPieceBytes;
-inline constexpr std::uint32_t kOfLane = 4;                   // values of a lane in a group
+inline constexpr std::uint32_t kOfLane = 4;  // values of a lane in a group
 inline constexpr std::uint32_t kGroupValues = kOfLane * kLanes;
-inline constexpr std::uint32_t kFreeBytes = 2 * kLanes;       // of the last group, in first states
-inline constexpr std::uint32_t kFreeBits = kLanes / 8;        // their lowest bits
+inline constexpr std::uint32_t kFreeBytes = 2 * kLanes;  // of the last group, in first states
+inline constexpr std::uint32_t kFreeBits = kLanes / 8;   // their lowest bits
 
 template <typename Word>
 inline constexpr std::uint32_t kPieceValues = kPieceBytes / sizeof(Word);
@@ -142,8 +142,6 @@ THINWIRE_HOST_DEVICE constexpr bool is_sound(const PieceHead& head, std::uint32_
 THINWIRE_HOST_DEVICE constexpr std::uint32_t first_state(std::uint32_t bits) {
   return kLeastState | bits >> 1;
 }
-THINWIRE_HOST_DEVICE constexpr bool is_first_state(std::uint32_t state) {
-  return state >> 15 == 1;
-}
+THINWIRE_HOST_DEVICE constexpr bool is_first_state(std::uint32_t state) { return state >> 15 == 1; }
 
 }  // namespace thinwire::codec::ans

@@ -111,9 +111,9 @@ Kept split_all_words(const std::byte* source, std::uint32_t values, std::uint32_
                    Planes& planes) {                                                             \
     split_##name(source, values, tuple, planes);                                                 \
   }                                                                                              \
-  THINWIRE_VECTOR_CLONES static Kept split_all_##name(                                           \
-      const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,        \
-      std::uint32_t apart) {                                                                     \
+  THINWIRE_VECTOR_CLONES static Kept split_all_##name(const std::byte* source,                   \
+                                                      std::uint32_t values, std::uint32_t tuple, \
+                                                      std::byte* out, std::uint32_t apart) {     \
     return split_all_words<Word>(source, values, tuple, out, apart);                             \
   }                                                                                              \
   template <>                                                                                    \

@@ -86,8 +86,7 @@ struct Taken {
 
 // gives_word() and taken() of eight lanes, of those that are `there`.
 template <bool kAll>
-THINWIRE_AVX2 inline Taken take_bytes(__m256i& state, const StepVectors& step,
-                                      __m256i there) {
+THINWIRE_AVX2 inline Taken take_bytes(__m256i& state, const StepVectors& step, __m256i there) {
   const __m256i low_bits = _mm256_set1_epi32(0xfff);
   const __m256i frequency = _mm256_and_si256(step.packed, low_bits);
   const __m256i start = _mm256_and_si256(_mm256_srli_epi32(step.packed, 12), low_bits);

@@ -53,8 +53,7 @@ THINWIRE_AVX2 inline StepVectors steps_of(const std::byte* bytes, const Steps& s
 THINWIRE_AVX2 inline __m256i lanes_there_at(const std::byte* mask, std::uint32_t place) {
   const __m256i fours = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask));
   const __m256i bytes = _mm256_and_si256(fours, _mm256_set1_epi32(0xff << (8 * place)));
-  return _mm256_xor_si256(_mm256_cmpeq_epi32(bytes, _mm256_setzero_si256()),
-                          _mm256_set1_epi32(-1));
+  return _mm256_xor_si256(_mm256_cmpeq_epi32(bytes, _mm256_setzero_si256()), _mm256_set1_epi32(-1));
 }
 
 // Four bytes a lane.
@@ -107,7 +106,8 @@ THINWIRE_AVX2 inline const std::byte* give_step(Vectors& states, const Slots& sl
     if constexpr (kAll) {
       state = before;
     } else {
-      const __m256i there = lanes_there_at(mask + eight * kWide * kOfLane, static_cast<std::uint32_t>(place));
+      const __m256i there =
+          lanes_there_at(mask + eight * kWide * kOfLane, static_cast<std::uint32_t>(place));
       needs.of[eight] = _mm256_and_si256(needs.of[eight], there);
       byte = _mm256_and_si256(byte, there);
       state = _mm256_blendv_epi8(state, before, there);
@@ -138,8 +138,7 @@ THINWIRE_AVX2 inline const std::byte* give_line(Vectors& states, const Slots& sl
     words = give_step<kAll>(states, slots, place, mask, words, bytes);
   }
   for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + eight * kWide * kOfLane),
-                        bytes.of[eight]);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + eight * kWide * kOfLane), bytes.of[eight]);
   }
   return words;
 }
