@@ -1,7 +1,15 @@
 """Payloads of version 0 of ans, whose chunks are not cut into pieces: spec/codec-ans.md."""
 
-from ans_planes import LANES, LEAST, MOST_WORDS, encode_plane, filled_up, model_of, planes_of
-from ans_planes import words_of
+from ans_planes import (
+    LANES,
+    LEAST,
+    MOST_WORDS,
+    encode_plane,
+    filled_up,
+    model_of,
+    planes_of,
+    words_of,
+)
 
 
 def payload(values: list[int], bits: int, tuple_values: int) -> bytes | None:

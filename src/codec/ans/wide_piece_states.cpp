@@ -63,7 +63,8 @@ THINWIRE_AVX2 inline std::byte* take_line(Vectors& states, const std::byte* byte
                                           std::byte* end) {
   for (std::uint32_t place = kOfLane; place-- > 0;) {
 #pragma GCC unroll 4
-    for (std::uint32_t eight = kVectors; eight-- > 0;) {
+    for (std::uint32_t number = 0; number < kVectors; ++number) {
+      const std::uint32_t eight = kVectors - 1 - number;
       const std::uint32_t at = eight * kWide * kOfLane + place;
       const __m256i there =
           kAll ? _mm256_setzero_si256() : lanes_there_at(mask + at - place, place);
