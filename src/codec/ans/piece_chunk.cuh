@@ -14,9 +14,9 @@ namespace thinwire::codec::ans {
 
 template <typename Word>
 struct PieceEncodeState {
-  std::uint32_t counts[sizeof(Word)][kBytes];  // then shares
-  Step steps[sizeof(Word)][kBytes];
+  PieceStep steps[sizeof(Word)][kBytes];
   PlaneTable tables[sizeof(Word)];
+  std::byte table_bytes[sizeof(Word)][kMostTableBytes + 2];
   std::uint32_t heads[kPieces];
   std::uint32_t kept[kPieces];
 };
@@ -44,8 +44,8 @@ struct PieceCoder {
   static constexpr Dtype kDtype = kType;
   using Word = WordOf<kDtype>;
   static constexpr int kThreads = kPieceThreads;
-  static constexpr int kResident = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 4 : 5;
-  static constexpr int kDecodeResident = kResident;
+  static constexpr int kResident = sizeof(Word) == 8 ? 4 : sizeof(Word) == 4 ? 5 : 6;
+  static constexpr int kDecodeResident = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 4 : 5;
   // A single payload leaves room for another thread block.
   static constexpr int kEncodePayloads = 1;
   static constexpr int kDecodePayloads = 1;
@@ -78,7 +78,32 @@ struct PieceCoder {
     return sets;
   }
 
-  __device__ static PieceHead count_piece(const Values& values, State& state);
+  // A piece on its way from values to words, from its end to its beginning.
+  struct Way {
+    std::byte* region;    // where stored planes begin, and words end
+    std::uint32_t state;  // of the own lane
+    std::uint32_t lowest;
+    int next;   // the place after the next word's, in words
+    int least;  // the first place that there is room for; if that was too little, `next` is below it
+    std::uint32_t kept;  // in groups that are not coded
+  };
+
+  // Whether a piece, if it is not sparse, takes the fast way.
+  __device__ static bool is_easy(const Values& values) {
+    return values.fours && values.count == kPieceValues<Word> && values.tuple < 2;
+  }
+
+  // Counts of the planes' bytes, then shares: in a payload's memory, before that has a payload.
+  using Counts = std::uint32_t[kPlanes][kBytes];
+
+  template <bool kWhole>
+  __device__ static bool count_groups(const Values& values, Counts& counts);
+  __device__ static PieceHead count_piece(const Values& values, Counts& counts);
+  __device__ static bool encode_group(const Values& values, const Packed<Word>& packed,
+                                      std::uint32_t first, bool is_sparse, const Parts& parts,
+                                      Way& way, const State& state);
+  __device__ static std::uint32_t encode_whole_groups(const Values& values, const Parts& parts,
+                                                      Way& way, const State& state);
   __device__ static PieceHead encode_piece(const Values& values, PieceHead head,
                                            const PlaneSets& sets, std::byte* region,
                                            std::uint32_t& own, std::uint32_t& lowest,

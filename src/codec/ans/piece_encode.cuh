@@ -17,192 +17,272 @@ __device__ inline std::uint32_t not_0(std::uint32_t four) {
   return (high >> 7 & 1) | (high >> 14 & 2) | (high >> 21 & 4) | (high >> 28 & 8);
 }
 
-// Counts four bytes of a plane, `there` being their highest bits, but for the one that is `often`
-// there; returns how many others there are.
-__device__ inline std::uint32_t count_four(std::uint32_t four, std::uint32_t there,
-                                           std::uint32_t often, std::uint32_t* counts) {
-  const std::uint32_t others = bytes_not_0(four ^ often * 0x01010101u) & there;
+// Counts the bytes of a plane: four a lane, or those whose bit in `there` is 1. Lanes with the same
+// byte do not wait for each other, as nobody asks what the number was before.
+template <bool kWhole>
+__device__ void count_four(std::uint32_t four, std::uint32_t there, std::uint32_t* counts) {
 #pragma unroll
   for (std::uint32_t at = 0; at < kOfLane; ++at) {
-    const std::uint32_t byte = four >> (8 * at) & 0xff;
-    if ((others >> (8 * at) & 0x80) != 0) atomicAdd(counts + byte, 1u);
+    if (kWhole || (there >> at & 1) != 0) atomicAdd(counts + (four >> (8 * at) & 0xff), 1u);
   }
-  return __popc(others);
 }
 
-// The byte that most lanes have first: it is counted apart, else lanes would wait for each other.
-__device__ inline std::uint32_t often_of(std::uint32_t four) {
-  const std::uint32_t sample = four & 0xff;
-  const auto alike = static_cast<unsigned>(__popc(__match_any_sync(kAllLanes, sample)));
-  return cuda::most_of_lanes(alike << 8 | sample) & 0xff;
+// Counts the bytes of the own warp's piece; `kWhole` if it is as large as pieces get. Whether a
+// byte of plane 0 is 0.
+template <Dtype kType>
+template <bool kWhole>
+__device__ bool PieceCoder<kType>::count_groups(const Values& values, Counts& counts) {
+  // Groups whose values are on their way at the same time.
+  constexpr std::uint32_t kAtOnce = !kWhole ? 1 : sizeof(Word) >= 8 ? 1 : sizeof(Word) == 4 ? 2 : 4;
+  static_assert(kPieceValues<Word> % (kAtOnce * kGroupValues) == 0);
+  const auto load = [&](std::uint32_t first) {
+    return kWhole ? load_whole_group<Word>(values.at, first)
+                  : load_group<Word>(values, static_cast<int>(first));
+  };
+  Packed<Word> before{}, next[kAtOnce];
+#pragma unroll
+  for (std::uint32_t each = 0; each < kAtOnce; ++each) next[each] = load(each * kGroupValues);
+  std::uint32_t zeros = 0;
+#pragma unroll 1
+  for (std::uint32_t first = 0; first < values.count; first += kAtOnce * kGroupValues) {
+    Packed<Word> own[kAtOnce];
+#pragma unroll
+    for (std::uint32_t each = 0; each < kAtOnce; ++each) own[each] = next[each];
+    if (first + kAtOnce * kGroupValues < values.count) {
+#pragma unroll
+      for (std::uint32_t each = 0; each < kAtOnce; ++each) {
+        next[each] = load(first + (kAtOnce + each) * kGroupValues);
+      }
+    }
+#pragma unroll
+    for (std::uint32_t each = 0; each < kAtOnce; ++each) {
+      const std::uint32_t group = first + each * kGroupValues;
+      const Packed<Word> words = words_of<kWhole>(values, group, own[each], before);
+      before = own[each];
+      const std::uint32_t there =
+          kWhole ? 0xfu
+                 : there_of(static_cast<int>(values.count) -
+                            static_cast<int>(group + kOfLane * (threadIdx.x % 32)));
+#pragma unroll
+      for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+        const std::uint32_t four = plane_of(words, plane);
+        count_four<kWhole>(four, there, counts[plane]);
+        if (plane == 0) zeros |= (four - 0x01010101u) & ~four & 0x80808080u;
+      }
+    }
+  }
+  return __any_sync(kAllLanes, zeros != 0);
 }
 
 // Counts the bytes of the own warp's piece; what its head says of its zeros.
 template <Dtype kType>
-__device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, State& state) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t often[kPlanes] = {}, others[kPlanes] = {};
+__device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, Counts& counts) {
+  PieceHead head{.words = 0, .kept = values.count, .is_stored = false, .is_sparse = false};
+  const bool is_whole = is_easy(values);
+  const bool has_zeros =
+      is_whole ? count_groups<true>(values, counts) : count_groups<false>(values, counts);
+  if (kPlanes == 1 || !has_zeros) return head;
   std::uint32_t zero_words = 0, zero_bytes = 0;
-  // Values are on their way while those of the group before are counted.
-  Packed<Word> before{}, next = load_group<Word>(values, 0);
+  Packed<Word> before{};
 #pragma unroll 1
   for (std::uint32_t first = 0; first < values.count; first += kGroupValues) {
-    const Packed<Word> own = next;
-    next = load_group<Word>(values, static_cast<int>(first + kGroupValues));
-    const Packed<Word> words = words_of(values, first, own, before);
+    const Packed<Word> own = load_group<Word>(values, static_cast<int>(first));
+    const Packed<Word> words = words_of<false>(values, first, own, before);
     before = own;
-    const int left = static_cast<int>(values.count) - static_cast<int>(first + kOfLane * lane);
-    const std::uint32_t there = left >= static_cast<int>(kOfLane) ? 0x80808080u
-                                : left <= 0                       ? 0u
-                                                                  : 0x80808080u >> (8 * (4 - left));
     std::uint32_t any = 0;
 #pragma unroll
-    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-      const std::uint32_t four = plane_of(words, plane);
-      if (first == 0) often[plane] = often_of(four);
-      others[plane] += count_four(four, there, often[plane], state.counts[plane]);
-      any |= four;
-      if (plane == 0) zero_bytes += __popc(~bytes_not_0(four) & there);
-    }
-    zero_words += __popc(~bytes_not_0(any) & there);
+    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) any |= plane_of(words, plane);
+    const std::uint32_t there =
+        there_of(static_cast<int>(values.count) -
+                 static_cast<int>(first + kOfLane * (threadIdx.x % 32)));
+    zero_words += __popc(there & ~not_0(any));
+    zero_bytes += __popc(there & ~not_0(plane_of(words, 0)));
   }
   zero_words = cuda::sum_of_lanes(zero_words);
   zero_bytes = cuda::sum_of_lanes(zero_bytes);
-  PieceHead head{};
-  head.is_sparse = kPlanes > 1 && zero_words > 0 && zero_words == zero_bytes &&
+  head.is_sparse = zero_words > 0 && zero_words == zero_bytes &&
                    is_worth_packing(zero_words, values.count);
-  head.kept = head.is_sparse ? values.count - zero_words : values.count;
+  if (!head.is_sparse) return head;
+  head.kept = values.count - zero_words;
+  if (threadIdx.x % 32 == 0) {
 #pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    const std::uint32_t counted = cuda::sum_of_lanes(others[plane]);
-    if (lane == 0) atomicAdd(state.counts[plane] + often[plane], values.count - counted);
-    if (plane > 0 && lane == 0) atomicAdd(state.counts[plane], head.kept - values.count);
+    for (std::uint32_t plane = 1; plane < kPlanes; ++plane) {
+      atomicAdd(counts[plane], head.kept - values.count);
+    }
   }
   return head;
 }
 
-// Words on their way to a piece, the last one first.
-struct WordsBack {
-  std::uint16_t* at;
-  int next;   // the place after the next one's
-  int least;  // the first place that there is room for; if that was too little, `next` is below it
-};
-
 // One step of lanes that are there; all lanes call. `kAll` if all are there, and there is room.
-template <bool kAll>
-__device__ void take_step(std::uint32_t& state, const Step& step, bool is_there, WordsBack& words) {
-  const bool gives = (kAll || is_there) && gives_word(state, step);
+template <bool kAll, typename Way>
+__device__ void take_step(const PieceStep& step, bool is_there, Way& way) {
+  const bool gives = (kAll || is_there) && step.gives(way.state);
   const unsigned all = __ballot_sync(kAllLanes, gives);
-  words.next -= __popc(all);
-  const int place = words.next + __popc(all & ((1u << threadIdx.x % 32) - 1));
-  if (gives && (kAll || place >= words.least)) words.at[place] = static_cast<std::uint16_t>(state);
-  const std::uint32_t after = taken(gives ? state >> 16 : state, step);
-  state = kAll || is_there ? after : state;
+  way.next -= __popc(all);
+  const int place = way.next + __popc(all & ((1u << threadIdx.x % 32) - 1));
+  if (gives && (kAll || place >= way.least)) {
+    reinterpret_cast<std::uint16_t*>(way.region)[place] = static_cast<std::uint16_t>(way.state);
+  }
+  const std::uint32_t state = gives ? way.state >> 16 : way.state;
+  const std::uint32_t quotient = high_product(state, step.factor) >> step.shift();
+  const std::uint32_t after = state + step.start() + quotient * step.others();
+  way.state = kAll || is_there ? after : way.state;
 }
 
 // Four bytes a lane of a plane, the last one first: those whose bit in `there` is 1.
-template <bool kAll>
-__device__ void take_four(std::uint32_t& state, std::uint32_t four, std::uint32_t there,
-                          const Step* steps, WordsBack& words) {
-  Step step[kOfLane];
+template <bool kAll, typename Way>
+__device__ void take_four(std::uint32_t four, std::uint32_t there, const PieceStep* steps,
+                          Way& way) {
+  PieceStep step[kOfLane];
 #pragma unroll
-  for (std::uint32_t each = 0; each < kOfLane; ++each)
+  for (std::uint32_t each = 0; each < kOfLane; ++each) {
     step[each] = steps[four >> (8 * each) & 0xff];
+  }
 #pragma unroll
   for (std::uint32_t each = kOfLane; each-- > 0;) {
-    take_step<kAll>(state, step[each], (there >> each & 1) != 0, words);
+    take_step<kAll>(step[each], (there >> each & 1) != 0, way);
   }
 }
 
+// Any group, of values that are there and not. False, for the warp, if words need more than their
+// room.
+template <Dtype kType>
+__device__ bool PieceCoder<kType>::encode_group(const Values& values, const Packed<Word>& packed,
+                                                std::uint32_t first, bool is_sparse,
+                                                const Parts& parts, Way& way, const State& state) {
+  const std::uint32_t lane = threadIdx.x % 32, at = first + kOfLane * lane;
+  const std::uint32_t there = there_of(static_cast<int>(values.count) - static_cast<int>(at));
+  std::uint32_t others = there;  // the values that planes but the first have bytes of
+  std::uint32_t place = at;      // in those planes
+  if (is_sparse) {
+    others &= not_0(plane_of(packed, 0));
+    const std::uint32_t up_to = cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
+    way.kept -= __shfl_sync(kAllLanes, up_to, 31);
+    place = way.kept + up_to - __popc(others);
+  }
+#pragma unroll
+  for (std::uint32_t plane = kPlanes; plane-- > 0;) {
+    const std::uint32_t four = plane_of(packed, plane);
+    if ((parts.stored >> plane & 1) != 0) {
+      std::byte* const to = way.region + parts.offset(plane);
+      if (plane > 0 && is_sparse) {
+        std::uint32_t to_place = place;
+#pragma unroll
+        for (std::uint32_t each = 0; each < kOfLane; ++each) {
+          if ((others >> each & 1) == 0) continue;
+          to[to_place++] = static_cast<std::byte>(four >> (8 * each));
+        }
+      } else if (parts.has_free && plane == parts.kLast && first + kGroupValues == values.count) {
+        *reinterpret_cast<std::uint16_t*>(to + first + 2 * lane) = static_cast<std::uint16_t>(four);
+        way.state = first_state(four >> 16);
+        way.lowest = __ballot_sync(kAllLanes, (four >> 16 & 1) != 0);
+      } else if (there != 0) {
+        *reinterpret_cast<std::uint32_t*>(to + at) = four;
+      }
+    } else if (parts.has_states && (parts.mixed >> plane & 1) != 0) {
+      take_four<false>(four, plane == 0 ? there : others, state.steps[plane], way);
+    }
+  }
+  return !parts.has_states || way.next >= way.least;
+}
+
+// The groups of a piece that is not sparse and as large as pieces get, from the last one on, while
+// there is room for any words; returns where those that are left end.
+template <Dtype kType>
+__device__ std::uint32_t PieceCoder<kType>::encode_whole_groups(const Values& values,
+                                                                const Parts& parts, Way& way,
+                                                                const State& state) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t coded = parts.has_states ? parts.mixed : 0;
+  const int most = static_cast<int>(kGroupValues) * __popc(coded);
+  std::uint32_t first = kPieceValues<Word>;
+  Packed<Word> before = load_whole_group<Word>(values.at, first - kGroupValues);
+#pragma unroll 1
+  while (first > 0 && way.next - way.least >= most) {
+    first -= kGroupValues;
+    // Values are on their way while those of the group after them are coded.
+    const Packed<Word> own = before;
+    before = Packed<Word>{};
+    if (first > 0) before = load_whole_group<Word>(values.at, first - kGroupValues);
+    const Packed<Word> packed = words_of<true>(values, first, own, before);
+    std::byte* const to = way.region + first + kOfLane * lane;
+#pragma unroll
+    for (std::uint32_t plane = kPlanes; plane-- > 0;) {
+      const std::uint32_t four = plane_of(packed, plane);
+      if ((coded >> plane & 1) != 0) {
+        take_four<true>(four, 0xf, state.steps[plane], way);
+      } else if ((parts.stored >> plane & 1) != 0) {
+        // Planes before this one are whole.
+        const std::uint32_t before_it =
+            kPieceValues<Word> * __popc(parts.stored & ((1u << plane) - 1));
+        if (plane == parts.kLast && parts.has_free && first + kGroupValues == kPieceValues<Word>) {
+          *reinterpret_cast<std::uint16_t*>(to + before_it - 2 * lane) =
+              static_cast<std::uint16_t>(four);
+          way.state = first_state(four >> 16);
+          way.lowest = __ballot_sync(kAllLanes, (four >> 16 & 1) != 0);
+        } else {
+          *reinterpret_cast<std::uint32_t*>(to + before_it) = four;
+        }
+      }
+    }
+  }
+  return first;
+}
+
 // Stored planes of the own warp's piece to the beginning of `region`, words to its end; the last
-// states in `own`. If words need more than their room the piece's head becomes one that is stored,
-// and this is to be called again.
+// states in `own`. If words need more than their room the piece becomes a stored one.
 template <Dtype kType>
 __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, PieceHead head,
                                                      const PlaneSets& sets, std::byte* region,
                                                      std::uint32_t& own, std::uint32_t& lowest,
                                                      const State& state) {
   const std::uint32_t lane = threadIdx.x % 32;
-  const Parts parts(values.count, head, sets);
+  const bool is_whole = is_easy(values) && !head.is_sparse;
   constexpr int kEnd = kPieceBytes / 2;
   const auto room = static_cast<int>(room_of<Word>(values.count, head.kept, sets.mixed));
-  WordsBack words{.at = reinterpret_cast<std::uint16_t*>(region),
-                  .next = kEnd,
-                  .least = kEnd - (room - static_cast<int>(kStateBytes)) / 2};
-  std::uint32_t kept = head.kept;
-  own = kLeastState;
-  lowest = 0;
-  if (parts.has_states && room < static_cast<int>(kStateBytes)) {
-    head.is_stored = true;
+  head.is_stored = sets.mixed != 0 && room < static_cast<int>(kStateBytes);
+#pragma unroll 1
+  for (;;) {
+    const Parts parts(values.count, head, sets);
+    Way way{.region = region,
+            .state = kLeastState,
+            .lowest = 0,
+            .next = kEnd,
+            .least = parts.has_states ? kEnd - (room - static_cast<int>(kStateBytes)) / 2 : 0,
+            .kept = head.kept};
+    std::uint32_t end = values.count;  // of the groups that are left
+    if (is_whole) end = encode_whole_groups(values, parts, way, state);
+    bool has_room = true;
+#pragma unroll 1
+    while (end > 0 && has_room) {
+      const std::uint32_t first = (end - 1) / kGroupValues * kGroupValues;
+      const int before = static_cast<int>(first) - static_cast<int>(kGroupValues);
+      const Packed<Word> packed =
+          words_of<false>(values, first, load_group<Word>(values, static_cast<int>(first)),
+                          load_group<Word>(values, before));
+      has_room = encode_group(values, packed, first, head.is_sparse, parts, way, state);
+      end = first;
+    }
+    if (!has_room) {
+      head.is_stored = true;
+      continue;
+    }
+    if (head.is_sparse) {  // what fills stored planes up
+#pragma unroll
+      for (std::uint32_t plane = 1; plane < kPlanes; ++plane) {
+        if ((parts.stored >> plane & 1) != 0 && lane < filled(head.kept) - head.kept) {
+          region[parts.offset(plane) + head.kept + lane] = std::byte{0};
+        }
+      }
+    }
+    head.words = static_cast<std::uint32_t>(kEnd - way.next);
+    if (head.words % 2 != 0 && lane == 0) {
+      reinterpret_cast<std::uint16_t*>(region)[way.next - 1] = 0;
+    }
+    own = way.state;
+    lowest = way.lowest;
     return head;
   }
-  std::uint32_t first = (values.count - 1) / kGroupValues * kGroupValues;
-  // Values are on their way while those of the group after them are coded.
-  Packed<Word> before = load_group<Word>(values, static_cast<int>(first));
-#pragma unroll 1
-  for (;; first -= kGroupValues) {
-    const Packed<Word> values_here = before;
-    before = load_group<Word>(values, static_cast<int>(first) - static_cast<int>(kGroupValues));
-    const Packed<Word> packed = words_of(values, first, values_here, before);
-    const std::uint32_t at = first + kOfLane * lane;
-    const std::uint32_t there = there_of(static_cast<int>(values.count) - static_cast<int>(at));
-    std::uint32_t others = there;  // the values that planes but the first have bytes of
-    std::uint32_t place = at;      // in those planes
-    if (head.is_sparse) {
-      others &= not_0(plane_of(packed, 0));
-      const std::uint32_t up_to = cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
-      kept -= __shfl_sync(kAllLanes, up_to, 31);
-      place = kept + up_to - __popc(others);
-    }
-    const bool is_last = first + kGroupValues >= values.count;
-    const bool is_easy = first + kGroupValues <= values.count && !head.is_sparse &&
-                         words.next - words.least >= static_cast<int>(kPlanes * kGroupValues);
-#pragma unroll
-    for (std::uint32_t plane = kPlanes; plane-- > 0;) {
-      const std::uint32_t four = plane_of(packed, plane);
-      if ((parts.stored >> plane & 1) != 0) {
-        std::byte* const to = region + parts.offset(plane);
-        if (plane > 0 && head.is_sparse) {
-          std::uint32_t to_place = place;
-#pragma unroll
-          for (std::uint32_t each = 0; each < kOfLane; ++each) {
-            if ((others >> each & 1) == 0) continue;
-            to[to_place++] = static_cast<std::byte>(four >> (8 * each));
-          }
-        } else if (parts.has_free && plane == parts.kLast && is_last) {
-          *reinterpret_cast<std::uint16_t*>(to + first + 2 * lane) =
-              static_cast<std::uint16_t>(four);
-          own = first_state(four >> 16);
-          lowest = __ballot_sync(kAllLanes, (four >> 16 & 1) != 0);
-        } else if (there != 0) {
-          *reinterpret_cast<std::uint32_t*>(to + at) = four;
-        }
-        continue;
-      }
-      if (!parts.has_states || (sets.mixed >> plane & 1) == 0) continue;
-      if (is_easy) {
-        take_four<true>(own, four, 0xf, state.steps[plane], words);
-      } else {
-        take_four<false>(own, four, plane == 0 ? there : others, state.steps[plane], words);
-      }
-    }
-    if (parts.has_states && words.next < words.least) {
-      head.is_stored = true;
-      return head;
-    }
-    if (first == 0) break;
-  }
-  if (head.is_sparse) {  // what fills stored planes up
-#pragma unroll
-    for (std::uint32_t plane = 1; plane < kPlanes; ++plane) {
-      if ((parts.stored >> plane & 1) != 0 && lane < filled(head.kept) - head.kept) {
-        region[parts.offset(plane) + head.kept + lane] = std::byte{0};
-      }
-    }
-  }
-  head.words = static_cast<std::uint32_t>(kEnd - words.next);
-  if (head.words % 2 != 0 && lane == 0) words.at[words.next - 1] = 0;
-  return head;
 }
 
 // Moves the own warp's piece to its place among the others. For whole thread blocks; has a barrier
@@ -211,27 +291,38 @@ template <Dtype kType>
 __device__ void PieceCoder<kType>::move_piece(const Parts& parts, std::uint32_t own,
                                               std::uint32_t lowest, std::byte* region,
                                               std::byte* to) {
-  constexpr std::uint32_t kRows = kPieceBytes / 4 / 32;
+  constexpr std::uint32_t kRows = kPieceBytes / 4 / 32, kAtOnce = 4;
   const std::uint32_t lane = threadIdx.x % 32;
-  const std::uint32_t front = parts.offset(kPlanes) / 4, all = front + parts.word_bytes() / 4;
-  const auto* const from = reinterpret_cast<const std::uint32_t*>(region);
-  auto* const out = reinterpret_cast<std::uint32_t*>(to);
+  const std::uint32_t front = parts.offset(kPlanes) / 4, words = parts.word_bytes() / 4;
+  // Rows of stored planes from the first on, those of words from the last on, which meet at most.
+  // More is loaded than there is, from memory of the region.
   std::uint32_t part[kRows];
+  const auto* const from = reinterpret_cast<const std::uint32_t*>(region) + lane;
 #pragma unroll
-  for (std::uint32_t row = 0; row < kRows; ++row) {
-    const std::uint32_t at = 32 * row + lane;
-    if (32 * row >= all) break;
-    part[row] = at < all ? from[at < front ? at : kPieceBytes / 4 - all + at] : 0;
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * row < front) {
+#pragma unroll
+      for (std::uint32_t each = row; each < row + kAtOnce; ++each) part[each] = from[32 * each];
+    }
+  }
+#pragma unroll
+  for (std::uint32_t row = kRows; row-- > 0;) {
+    if (32 * (kRows - 1 - row) < words) part[row] = from[32 * row];
   }
   __syncthreads();
-  const std::uint32_t states = parts.state_bytes() / 4;
+  auto* const out = reinterpret_cast<std::uint32_t*>(to) + lane;
 #pragma unroll
   for (std::uint32_t row = 0; row < kRows; ++row) {
-    const std::uint32_t at = 32 * row + lane;
-    if (32 * row >= all) break;
-    if (at < all) out[at < front ? at : at + states] = part[row];
+    if (32 * row + lane < front) out[32 * row] = part[row];
   }
-  if (parts.has_states) out[front + lane] = own;
+  // The first word in a row counted from the end may belong to lanes but the first ones.
+  const std::uint32_t states = parts.state_bytes() / 4;
+  std::uint32_t* const end = out + front + states + words - kPieceBytes / 4;
+#pragma unroll
+  for (std::uint32_t row = kRows; row-- > 0;) {
+    if (32 * (kRows - 1 - row) + 31 - lane < words) end[32 * row] = part[row];
+  }
+  if (parts.has_states) out[front] = own;
   if (parts.has_free && lane == 0) out[front + kLanes] = lowest;
 }
 
@@ -244,12 +335,14 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
                       .count = values_of_piece(warp, piece.values),
                       .tuple = static_cast<std::uint32_t>(parameter & ~kInPieces),
                       .fours = has_fours<Word>(at)};
-  for (std::uint32_t each = threadIdx.x; each < kPlanes * kBytes; each += kThreads) {
-    state.counts[each / kBytes][each % kBytes] = 0;
+  auto& counts = *reinterpret_cast<Counts*>(payload);
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPlanes * kBytes; each += kThreads) {
+    counts[0][each + threadIdx.x] = 0;
   }
   __syncthreads();
   PieceHead head{};
-  if (values.count > 0) head = count_piece(values, state);
+  if (values.count > 0) head = count_piece(values, counts);
   if (lane == 0) state.kept[warp] = head.kept;
   __syncthreads();
   std::uint32_t kept = 0;
@@ -257,23 +350,24 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   for (std::uint32_t each = 0; each < kPieces; ++each) kept += state.kept[each];
 #pragma unroll 1
   for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
-    const PlaneTable table = make_table(state.counts[plane], plane == 0 ? piece.values : kept);
+    const PlaneTable table = make_table(counts[plane], plane == 0 ? piece.values : kept);
     if (lane == 0) state.tables[plane] = table;
+    __syncwarp();
+    if (table.is_coded) write_table(table, counts[plane], state.table_bytes[plane]);
   }
   __syncthreads();
   const PlaneSets sets = sets_of(state.tables);
 #pragma unroll 1
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if (state.tables[plane].is_mixed) make_piece_steps(state.counts[plane], state.steps[plane]);
+    if ((sets.mixed >> plane & 1) == 0) continue;
+    make_piece_steps(counts[plane], state.tables[plane].rest, state.steps[plane]);
   }
   __syncthreads();
   auto* const out = reinterpret_cast<std::byte*>(payload);
   std::byte* const region = out + warp * kPieceBytes;
   std::uint32_t own = kLeastState, lowest = 0;
   if (values.count > 0) {
-    const PieceHead first = head;
-    head = encode_piece(values, first, sets, region, own, lowest, state);
-    if (head.is_stored) head = encode_piece(values, head, sets, region, own, lowest, state);
+    head = encode_piece(values, head, sets, region, own, lowest, state);
   }
   if (lane == 0) state.heads[warp] = pack(head);
   __syncthreads();
@@ -299,10 +393,11 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   std::uint32_t table = 4 + 4 * many;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if (state.tables[plane].is_coded && plane % kPieces == warp) {
-      write_table(state.tables[plane], state.counts[plane], out + table);
+    const std::uint32_t bytes = state.tables[plane].bytes();
+    for (std::uint32_t each = threadIdx.x; each < bytes; each += kThreads) {
+      out[table + each] = state.table_bytes[plane][each];
     }
-    table += state.tables[plane].bytes();
+    table += bytes;
   }
   if (threadIdx.x < filled(tables) - tables) out[tables + threadIdx.x] = std::byte{0};
   __syncthreads();

@@ -12,6 +12,15 @@ namespace thinwire::codec::ans {
 
 inline constexpr std::uint32_t kPieceThreads = 32 * kPieces;
 
+// code_of() without a division of whole numbers; `part` is 1 / all, and `all` at most kCutChunkBytes.
+__device__ inline std::uint32_t code_by(std::uint32_t count, std::uint32_t all, float part) {
+  const auto number = static_cast<std::int32_t>(kScale * count + all / 2);
+  auto quotient = static_cast<std::int32_t>(static_cast<float>(number) * part);  // at most 1 off
+  const std::int32_t left = number - quotient * static_cast<std::int32_t>(all);
+  quotient += (left >= static_cast<std::int32_t>(all)) - (left < 0);
+  return nearest_code(static_cast<std::uint32_t>(max(quotient, 1)));
+}
+
 // Counts of a plane's `all` bytes become shares in their place. For whole warps.
 __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all) {
   const std::uint32_t first = threadIdx.x % 32 * kLaneBytes;
@@ -33,11 +42,12 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   table.first = cuda::least_of_lanes(lowest) / 4;
   table.groups = cuda::most_of_lanes(highest) / 4 - table.first + 1;
   if (all == 0) return table;
+  const float part = 1 / static_cast<float>(all);
   std::uint32_t sum = 0, cost = 0;
 #pragma unroll
   for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
     const bool is_other = count[at] != 0 && first + at != table.rest;
-    frequency[at] = is_other ? frequency_of(code_of(count[at], all)) : 0;
+    frequency[at] = is_other ? frequency_of(code_by(count[at], all, part)) : 0;
     cost += is_other ? count[at] * cost_of(frequency[at]) : 0;
     sum += frequency[at];
   }
@@ -58,12 +68,43 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   return table;
 }
 
+// What a state takes of a byte: the Step of frequencies.h for a GPU, which picks numbers out of words
+// with few instructions.
+struct PieceStep {
+  std::uint32_t factor;
+  std::uint32_t packed;  // kScale - frequency, shift << 12, start << 17
+
+  __device__ std::uint32_t others() const { return packed & (kScale - 1); }
+  __device__ std::uint32_t shift() const { return packed >> 12 & 31; }
+  __device__ std::uint32_t start() const { return packed >> 17; }
+  // As gives_word(): the highest bit of this sum.
+  __device__ bool gives(std::uint32_t state) const {
+    return static_cast<std::int32_t>(state + (packed << 20)) < 0;
+  }
+};
+
+// The step of a frequency that is not the rest: its factor is one of few.
+__device__ inline PieceStep piece_step_of(Share share, bool is_rest) {
+  const std::uint32_t frequency = frequency_in(share), start = start_in(share);
+  if (is_rest || frequency < 4) {
+    const Step step = step_of(frequency, start);
+    return {step.factor, (kScale - frequency) | step.shift() << 12 | step.start() << 17};
+  }
+  const std::uint32_t log = floor_log2(frequency), quarter = frequency >> (log - 2);
+  const std::uint32_t factor = quarter == 4   ? 0x80000000u
+                               : quarter == 5 ? 0xcccccccdu
+                               : quarter == 6 ? 0xaaaaaaabu
+                                              : 0x92492493u;
+  const std::uint32_t shift = quarter == 4 ? log - 1 : log;
+  return {factor, (kScale - frequency) | shift << 12 | start << 17};
+}
+
 // The encoder's numbers of each byte of a plane that is there. For whole thread blocks.
-__device__ inline void make_piece_steps(const Share* shares, Step* steps) {
+__device__ inline void make_piece_steps(const Share* shares, std::uint32_t rest, PieceStep* steps) {
 #pragma unroll
   for (std::uint32_t byte = threadIdx.x; byte < kBytes; byte += kPieceThreads) {
     const Share share = shares[byte];
-    if (frequency_in(share) != 0) steps[byte] = step_of(frequency_in(share), start_in(share));
+    if (frequency_in(share) != 0) steps[byte] = piece_step_of(share, byte == rest);
   }
 }
 

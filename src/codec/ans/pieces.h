@@ -74,6 +74,7 @@ struct PieceParts {
 
   std::uint32_t values, kept, words;
   std::uint32_t stored;  // a bit for each plane whose bytes are there
+  std::uint32_t mixed;   // of the chunk
   bool has_states;
   bool has_free;  // of the last plane's last group half the bytes are in the first states
 
@@ -83,6 +84,7 @@ struct PieceParts {
         kept(head.kept),
         words(head.words),
         stored(((1u << kPlanes) - 1) & ~planes.coded),
+        mixed(planes.mixed),
         has_states(planes.mixed != 0 && !head.is_stored),
         has_free(false) {
     if (!has_states) stored |= planes.mixed;
