@@ -49,6 +49,7 @@ struct PieceCoder {
   // A single payload leaves room for another thread block.
   static constexpr int kEncodePayloads = 1;
   static constexpr int kDecodePayloads = 1;
+  static constexpr bool kBringsNear = true;
   static constexpr std::uint32_t kPayloadBytes = kCutChunkBytes;
   static constexpr std::uint32_t kPlanes = sizeof(Word);
   using State = PieceEncodeState<Word>;
@@ -115,6 +116,19 @@ struct PieceCoder {
                                      std::uint32_t coded, DecodeState& state);
   template <bool kFull>
   __device__ static void make_slots(std::uint32_t mixed, DecodeState& state);
+  // A piece on its way from words to values, from its beginning on.
+  struct WayBack {
+    const std::byte* in;
+    std::byte* out;
+    std::uint32_t state;       // of the own lane
+    const std::uint16_t* words;
+    std::uint32_t next;        // word; those after the last one are anything in shared memory
+  };
+
+  template <bool kFull>
+  __device__ static std::uint32_t decode_whole_groups(const Parts& parts, const PlaneSets& sets,
+                                                      std::uint32_t tuple, Word& last,
+                                                      WayBack& way, const DecodeState& state);
   template <bool kFull, typename Sink>
   __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
                                       const std::byte* in, const cuda::Target& target,

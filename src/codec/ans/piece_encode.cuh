@@ -196,14 +196,18 @@ __device__ std::uint32_t PieceCoder<kType>::encode_whole_groups(const Values& va
   const std::uint32_t coded = parts.has_states ? parts.mixed : 0;
   const int most = static_cast<int>(kGroupValues) * __popc(coded);
   std::uint32_t first = kPieceValues<Word>;
-  Packed<Word> before = load_whole_group<Word>(values.at, first - kGroupValues);
+  constexpr std::uint32_t kGroupBytes = kGroupValues * sizeof(Word);
+  const std::byte* at =
+      values.at + kPieceBytes - kGroupBytes + kOfLane * sizeof(Word) * std::uint64_t{lane};
+  Packed<Word> before = load_four<Word>(at, kOfLane, true);
 #pragma unroll 1
   while (first > 0 && way.next - way.least >= most) {
     first -= kGroupValues;
     // Values are on their way while those of the group after them are coded.
     const Packed<Word> own = before;
     before = Packed<Word>{};
-    if (first > 0) before = load_whole_group<Word>(values.at, first - kGroupValues);
+    at -= kGroupBytes;
+    if (first > 0) before = load_four<Word>(at, kOfLane, true);
     const Packed<Word> packed = words_of<true>(values, first, own, before);
     std::byte* const to = way.region + first + kOfLane * lane;
 #pragma unroll
@@ -291,36 +295,38 @@ template <Dtype kType>
 __device__ void PieceCoder<kType>::move_piece(const Parts& parts, std::uint32_t own,
                                               std::uint32_t lowest, std::byte* region,
                                               std::byte* to) {
-  constexpr std::uint32_t kRows = kPieceBytes / 4 / 32, kAtOnce = 4;
+  constexpr std::uint32_t kRows = kPieceBytes / 4 / 32, kAtOnce = 8;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t front = parts.offset(kPlanes) / 4, words = parts.word_bytes() / 4;
-  // Rows of stored planes from the first on, those of words from the last on, which meet at most.
-  // More is loaded than there is, from memory of the region.
+  // Rows of stored planes are the first ones, those of words the last ones; rows between may be
+  // loaded, too.
   std::uint32_t part[kRows];
   const auto* const from = reinterpret_cast<const std::uint32_t*>(region) + lane;
 #pragma unroll
   for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
-    if (32 * row < front) {
+    if (32 * row >= front && 32 * (kRows - row - kAtOnce) >= words) continue;
 #pragma unroll
-      for (std::uint32_t each = row; each < row + kAtOnce; ++each) part[each] = from[32 * each];
-    }
-  }
-#pragma unroll
-  for (std::uint32_t row = kRows; row-- > 0;) {
-    if (32 * (kRows - 1 - row) < words) part[row] = from[32 * row];
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) part[each] = from[32 * each];
   }
   __syncthreads();
   auto* const out = reinterpret_cast<std::uint32_t*>(to) + lane;
 #pragma unroll
-  for (std::uint32_t row = 0; row < kRows; ++row) {
-    if (32 * row + lane < front) out[32 * row] = part[row];
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * row >= front) continue;
+#pragma unroll
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) {
+      if (32 * each + lane < front) out[32 * each] = part[each];
+    }
   }
-  // The first word in a row counted from the end may belong to lanes but the first ones.
   const std::uint32_t states = parts.state_bytes() / 4;
   std::uint32_t* const end = out + front + states + words - kPieceBytes / 4;
 #pragma unroll
-  for (std::uint32_t row = kRows; row-- > 0;) {
-    if (32 * (kRows - 1 - row) + 31 - lane < words) end[32 * row] = part[row];
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * (kRows - row - kAtOnce) >= words) continue;
+#pragma unroll
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) {
+      if (32 * each + lane >= kPieceBytes / 4 - words) end[32 * each] = part[each];
+    }
   }
   if (parts.has_states) out[front] = own;
   if (parts.has_free && lane == 0) out[front + kLanes] = lowest;

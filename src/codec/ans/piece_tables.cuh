@@ -112,10 +112,11 @@ __device__ inline void make_piece_steps(const Share* shares, std::uint32_t rest,
 // on, `step` apart. For whole thread blocks.
 template <typename Put>
 __device__ void for_each_slot(const Start* starts, Put&& put) {
-  const std::uint32_t lane = threadIdx.x % 32;
+  // Bytes that follow each other, as frequent ones often do, are those of warps in turn.
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (std::uint32_t base = 0; base < kBytes; base += kPieceThreads) {
-    const std::uint32_t byte = base + threadIdx.x;
+    const std::uint32_t byte = base + lane * kPieces + warp;
     const std::uint32_t start = starts[byte];
     const std::uint32_t frequency = (byte + 1 < kBytes ? starts[byte + 1] : kScale) - start;
     const bool is_often = frequency > kOftenFrequency;
@@ -128,7 +129,7 @@ __device__ void for_each_slot(const Start* starts, Put&& put) {
       const std::uint32_t its_start = __shfl_sync(kAllLanes, start, from);
       const std::uint32_t its_frequency = __shfl_sync(kAllLanes, frequency, from);
       for (std::uint32_t at = lane; at < its_frequency; at += kLanes) {
-        put(its_start + at, byte - lane + from, its_frequency, at);
+        put(its_start + at, base + static_cast<std::uint32_t>(from) * kPieces + warp, its_frequency, at);
       }
     }
   }

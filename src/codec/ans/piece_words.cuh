@@ -163,23 +163,26 @@ __device__ Packed<Word> load_four(const std::byte* at, int left, bool fours) {
   return Packed<Word>::of_words(values);
 }
 
+// Four values to memory that has_fours().
+template <typename Word>
+__device__ void put_four(std::byte* at, const Packed<Word>& packed) {
+  if constexpr (sizeof(Word) == 1) {
+    *reinterpret_cast<std::uint32_t*>(at) = packed.of[0];
+  } else if constexpr (sizeof(Word) == 2) {
+    *reinterpret_cast<uint2*>(at) = {packed.of[0], packed.of[1]};
+  } else {
+#pragma unroll
+    for (std::uint32_t unit = 0; unit < sizeof(Word) / 4; ++unit) {
+      reinterpret_cast<uint4*>(at)[unit] = {packed.of[4 * unit], packed.of[4 * unit + 1],
+                                            packed.of[4 * unit + 2], packed.of[4 * unit + 3]};
+    }
+  }
+}
+
 template <typename Word, typename Sink>
 __device__ void store_four(const Sink& sink, std::byte* at, const Packed<Word>& packed, int left,
                            bool fours) {
-  if (!Sink::kAdds && fours && left >= static_cast<int>(kOfLane)) {
-    if constexpr (sizeof(Word) == 1) {
-      *reinterpret_cast<std::uint32_t*>(at) = packed.of[0];
-    } else if constexpr (sizeof(Word) == 2) {
-      *reinterpret_cast<uint2*>(at) = {packed.of[0], packed.of[1]};
-    } else {
-#pragma unroll
-      for (std::uint32_t unit = 0; unit < sizeof(Word) / 4; ++unit) {
-        reinterpret_cast<uint4*>(at)[unit] = {packed.of[4 * unit], packed.of[4 * unit + 1],
-                                              packed.of[4 * unit + 2], packed.of[4 * unit + 3]};
-      }
-    }
-    return;
-  }
+  if (!Sink::kAdds && fours && left >= static_cast<int>(kOfLane)) return put_four(at, packed);
 #pragma unroll
   for (int each = 0; each < static_cast<int>(kOfLane); ++each) {
     if (each < left) sink.put(at + each * sizeof(Word), packed.get(each));

@@ -6,6 +6,7 @@
 // does so for itself.
 #pragma once
 
+#include "codec/cuda/copy.cuh"
 #include "codec/cuda/variable_frame.cuh"
 
 namespace thinwire::codec::cuda {
@@ -142,7 +143,11 @@ __device__ bool decode_chunks(const DecodeJob& job, const BlockPlace& at, std::u
   start_payload(at, chunk, shared.payload[side]);
   while (chunk.index < job.layout.chunks) {
     const Arriving next = find_chunk<Coder>(job, at, tickets.next_for_all(shared.next), shared);
-    if constexpr (kPayloads > 1) start_payload(at, next, shared.payload[side ^ 1]);
+    if constexpr (kPayloads > 1) {
+      start_payload(at, next, shared.payload[side ^ 1]);
+    } else if (threadIdx.x == 0 && next.offset != Arriving::kNowhere) {
+      bring_near(at.from + next.offset, next.bytes());
+    }
     __pipeline_wait_prior(kPayloads - 1);
     __syncthreads();
     sound &= decode_chunk<Coder>(job, at, chunk, parameter, shared.payload[side], sink, shared);

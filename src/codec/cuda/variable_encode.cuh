@@ -6,6 +6,7 @@
 // room for two payloads. The first block does nothing but add up the sizes.
 #pragma once
 
+#include "codec/cuda/copy.cuh"
 #include "codec/cuda/variable_frame.cuh"
 #include "slot/seal.cuh"
 
@@ -112,7 +113,15 @@ __device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::u
   int side = 0;
   while (index < chunks) {
     std::uint64_t next = 0;
-    if (threadIdx.x == 0) next = tickets.next();
+    if (threadIdx.x == 0) {
+      next = tickets.next();
+      if constexpr (requires { Coder::kBringsNear; }) {
+        if (next < chunks) {
+          const Piece ahead = piece_of<sizeof(CoderWord<Coder>)>(job.layout, next, at.from);
+          bring_near(ahead.at, ahead.bytes);
+        }
+      }
+    }
     const Pending made =
         make_payload<Coder>(job, at, index, parameter, shared.payload[side], shared);
     if (threadIdx.x == 0) {

@@ -9,6 +9,8 @@
 //   kDecodeResident   optional: the same for decoding, if it is another number
 //   kEncodePayloads   optional: 1 if a thread block that encodes has memory for one payload only
 //   kDecodePayloads   optional: the same for decoding
+//   kBringsNear       optional: the values of a chunk lie together, and the next one's are fetched
+//                     ahead while one is encoded
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
 //   DecodeState       optional: the same for decoding, if it is another type
