@@ -2,7 +2,8 @@
 
 from ans_planes import LANES, LEAST, TOTAL, Model, filled_up, model_of, planes_of, words_of
 
-PIECE_BYTES, GROUP, OF_LANE = 8192, 128, 4
+PIECE_BYTES, PIECES, GROUP, OF_LANE = 8192, 4, 128, 4
+LEAST_PAIRS = 1100
 
 
 def cut(values: list[int] | bytes, size: int) -> list[list[int]]:
@@ -17,10 +18,9 @@ class Piece:
         words = words_of(values, bits, tuple_values)
         packed, kept, is_sparse = planes_of(words, self.width)
         self.is_sparse = is_sparse and 128 * (len(words) - kept) >= len(words)
-        self.planes = packed
-        if is_sparse and not self.is_sparse:
-            shifts = [8 * (self.width - 1 - plane) for plane in range(self.width)]
-            self.planes = [[word >> shift & 0xFF for word in words] for shift in shifts]
+        shifts = [8 * (self.width - 1 - plane) for plane in range(self.width)]
+        self.all = [[word >> shift & 0xFF for word in words] for shift in shifts]
+        self.planes = packed if self.is_sparse or not is_sparse else self.all
         self.kept = kept if self.is_sparse else len(words)
         self.size = len(words)
         # The place of each value's byte in planes but the first, None for one that has none.
@@ -90,12 +90,27 @@ class Piece:
         return self.head(0, bool(mixed)), b"".join(stored)
 
 
+def is_likely(pieces: list[Piece], plane: int) -> bool:
+    """Whether a plane of a whole chunk is worth counting, by a group of each piece."""
+    groups = pieces[0].size // GROUP
+    sample = []
+    for number, piece in enumerate(pieces):
+        first = GROUP * (number * groups // PIECES + groups // (2 * PIECES))
+        sample += piece.all[plane][first : first + GROUP]
+    times = [sample.count(byte) for byte in set(sample)]
+    return sum(many * (many - 1) for many in times) >= LEAST_PAIRS
+
+
 def payload(values: list[int], bits: int, tuple_values: int) -> bytes | None:
     """None if it is stored raw."""
     width = bits // 8
     pieces = [Piece(part, bits, tuple_values) for part in cut(values, PIECE_BYTES // width)]
     planes = [[byte for piece in pieces for byte in piece.planes[p]] for p in range(width)]
-    models = [model_of(plane) for plane in planes]
+    is_whole = len(values) * width == PIECES * PIECE_BYTES
+    models = [
+        model_of(plane) if not is_whole or is_likely(pieces, number) else None
+        for number, plane in enumerate(planes)
+    ]
     coded = sum(1 << plane for plane, model in enumerate(models) if model)
     tables = filled_up(b"".join(model[0] for model in models if model))
     heads, bodies = zip(*(piece.payload(models) for piece in pieces), strict=True)

@@ -17,6 +17,7 @@ struct PieceEncodeState {
   PieceStep steps[sizeof(Word)][kBytes];
   PlaneTable tables[sizeof(Word)];
   std::byte table_bytes[sizeof(Word)][kMostTableBytes + 2];
+  bool is_likely[sizeof(Word)];  // a plane, by its sample
   std::uint32_t heads[kPieces];
   std::uint32_t kept[kPieces];
 };
@@ -97,9 +98,11 @@ struct PieceCoder {
   // Counts of the planes' bytes, then shares: in a payload's memory, before that has a payload.
   using Counts = std::uint32_t[kPlanes][kBytes];
 
+  __device__ static std::uint32_t likely_planes(const Values& values, Counts& counts, State& state);
   template <bool kWhole>
-  __device__ static bool count_groups(const Values& values, Counts& counts);
-  __device__ static PieceHead count_piece(const Values& values, Counts& counts);
+  __device__ static bool count_groups(const Values& values, std::uint32_t planes, Counts& counts);
+  __device__ static PieceHead count_piece(const Values& values, std::uint32_t planes,
+                                          Counts& counts);
   __device__ static bool encode_group(const Values& values, const Packed<Word>& packed,
                                       std::uint32_t first, bool is_sparse, const Parts& parts,
                                       Way& way, const State& state);

@@ -27,11 +27,49 @@ __device__ void count_four(std::uint32_t four, std::uint32_t there, std::uint32_
   }
 }
 
-// Counts the bytes of the own warp's piece; `kWhole` if it is as large as pieces get. Whether a
+// The planes of a whole chunk that are to be counted, a bit each. Counts are 0 before and after. For
+// whole thread blocks; has barriers.
+template <Dtype kType>
+__device__ std::uint32_t PieceCoder<kType>::likely_planes(const Values& values, Counts& counts,
+                                                          State& state) {
+  const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::uint32_t first = sample_at<Word>(warp);
+  const int before = static_cast<int>(first) - static_cast<int>(kGroupValues);
+  const Packed<Word> words =
+      words_of<false>(values, first, load_group<Word>(values, static_cast<int>(first)),
+                      load_group<Word>(values, before));
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    count_four<true>(plane_of(words, plane), 0xf, counts[plane]);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
+    std::uint32_t pairs = 0;
+#pragma unroll
+    for (std::uint32_t byte = lane; byte < kBytes; byte += kLanes) {
+      const std::uint32_t times = counts[plane][byte];
+      pairs += times * (times - 1);
+      counts[plane][byte] = 0;
+    }
+    pairs = cuda::sum_of_lanes(pairs);
+    if (lane == 0) state.is_likely[plane] = pairs >= kLeastPairs;
+  }
+  __syncthreads();
+  std::uint32_t planes = 0;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    planes |= std::uint32_t{state.is_likely[plane]} << plane;
+  }
+  return planes;
+}
+
+// Counts the bytes of some planes of the own warp's piece; `kWhole` if it is as large as pieces get. Whether a
 // byte of plane 0 is 0.
 template <Dtype kType>
 template <bool kWhole>
-__device__ bool PieceCoder<kType>::count_groups(const Values& values, Counts& counts) {
+__device__ bool PieceCoder<kType>::count_groups(const Values& values, std::uint32_t planes,
+                                                 Counts& counts) {
   // Groups whose values are on their way at the same time.
   constexpr std::uint32_t kAtOnce = !kWhole ? 1 : sizeof(Word) >= 8 ? 1 : sizeof(Word) == 4 ? 2 : 4;
   static_assert(kPieceValues<Word> % (kAtOnce * kGroupValues) == 0);
@@ -66,7 +104,7 @@ __device__ bool PieceCoder<kType>::count_groups(const Values& values, Counts& co
 #pragma unroll
       for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
         const std::uint32_t four = plane_of(words, plane);
-        count_four<kWhole>(four, there, counts[plane]);
+        if ((planes >> plane & 1) != 0) count_four<kWhole>(four, there, counts[plane]);
         if (plane == 0) zeros |= (four - 0x01010101u) & ~four & 0x80808080u;
       }
     }
@@ -74,13 +112,15 @@ __device__ bool PieceCoder<kType>::count_groups(const Values& values, Counts& co
   return __any_sync(kAllLanes, zeros != 0);
 }
 
-// Counts the bytes of the own warp's piece; what its head says of its zeros.
+// The same, and what the piece's head says of its zeros.
 template <Dtype kType>
-__device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, Counts& counts) {
+__device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, std::uint32_t planes,
+                                                     Counts& counts) {
   PieceHead head{.words = 0, .kept = values.count, .is_stored = false, .is_sparse = false};
   const bool is_whole = is_easy(values);
   const bool has_zeros =
-      is_whole ? count_groups<true>(values, counts) : count_groups<false>(values, counts);
+      is_whole ? count_groups<true>(values, planes, counts)
+                                  : count_groups<false>(values, planes, counts);
   if (kPlanes == 1 || !has_zeros) return head;
   std::uint32_t zero_words = 0, zero_bytes = 0;
   Packed<Word> before{};
@@ -347,8 +387,10 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
     counts[0][each + threadIdx.x] = 0;
   }
   __syncthreads();
+  std::uint32_t likely = ~0u;
+  if (piece.values == kCutChunkValues<Word>) likely = likely_planes(values, counts, state);
   PieceHead head{};
-  if (values.count > 0) head = count_piece(values, counts);
+  if (values.count > 0) head = count_piece(values, likely, counts);
   if (lane == 0) state.kept[warp] = head.kept;
   __syncthreads();
   std::uint32_t kept = 0;
@@ -356,7 +398,10 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   for (std::uint32_t each = 0; each < kPieces; ++each) kept += state.kept[each];
 #pragma unroll 1
   for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
-    const PlaneTable table = make_table(counts[plane], plane == 0 ? piece.values : kept);
+    PlaneTable table{};
+    if ((likely >> plane & 1) != 0) {
+      table = make_table(counts[plane], plane == 0 ? piece.values : kept);
+    }
     if (lane == 0) state.tables[plane] = table;
     __syncwarp();
     if (table.is_coded) write_table(table, counts[plane], state.table_bytes[plane]);

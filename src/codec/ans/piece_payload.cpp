@@ -138,6 +138,21 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
   return std::copy(words, static_cast<const std::byte*>(end), out);
 }
 
+// Whether a plane of a whole chunk is to be counted.
+template <typename Word>
+bool is_likely(const std::byte* plane) {
+  std::array<std::uint32_t, kBytes> counts{};
+  for (std::uint32_t piece = 0; piece < kPieces; ++piece) {
+    const std::byte* const group = plane + piece * kPieceValues<Word> + sample_at<Word>(piece);
+    for (std::uint32_t at = 0; at < kGroupValues; ++at) {
+      ++counts[static_cast<std::uint8_t>(group[at])];
+    }
+  }
+  std::uint32_t pairs = 0;
+  for (const std::uint32_t times : counts) pairs += times * (times - 1);
+  return pairs >= kLeastPairs;
+}
+
 // The planes of all pieces, and what their bytes' frequencies say.
 template <typename Word>
 void make_models(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
@@ -155,7 +170,9 @@ void make_models(const std::byte* source, std::uint32_t values, std::uint32_t tu
     kept += piece.kept.words;
   }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    Counts counts = count({memory + plane * values, values});
+    const std::byte* const bytes = memory + plane * values;
+    if (values == kCutChunkValues<Word> && !is_likely<Word>(bytes)) continue;
+    Counts counts = count({bytes, values});
     if (plane > 0) counts[0] -= values - kept;
     if (models.of[plane].take(counts, plane == 0 ? values : kept)) models.add(plane);
   }
