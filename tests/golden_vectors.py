@@ -32,6 +32,11 @@ class Case:
         """Of all payloads."""
         return sum(map(len, self.payloads))
 
+    @property
+    def is_older(self) -> bool:
+        """Of a version that is decoded alone: ans before its chunks had pieces."""
+        return self.name == "ans" and self.parameter < 256
+
     def frame(self) -> np.ndarray:
         shape, payloads = self.values.shape, list(self.payloads)
         return frame_bytes.build(self.name, self.dtype, shape, self.parameter, payloads)
@@ -88,7 +93,7 @@ def check_encoded(cases: list[Case], encode: Callable[[Case], np.ndarray]) -> No
     lossy codec finds fill values in it."""
     rows = {row.name: row for row in codecs()}
     coded = smaller = 0
-    for case in cases:
+    for case in (case for case in cases if not case.is_older):
         frame, is_smaller = encode(case), case.frame().size < case.values.nbytes
         is_coded = frame[frame_bytes.CODEC_AT] == rows[case.name].id
         words = f"{case.spec}, {case.dtype}, {case.values.size} values"

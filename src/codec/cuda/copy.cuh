@@ -10,7 +10,8 @@ namespace thinwire::codec::cuda {
 
 // Asks for memory that is soon to be read to be brought near, if the GPU takes such hints. One
 // thread.
-__device__ inline void bring_near(const std::byte* at, std::uint32_t bytes) {
+__device__ inline void bring_near([[maybe_unused]] const std::byte* at,
+                                  [[maybe_unused]] std::uint32_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   const std::byte* const begin = at - reinterpret_cast<std::uintptr_t>(at) % 16;
   const std::uint32_t size = (static_cast<std::uint32_t>(at - begin) + bytes + 15) / 16 * 16;
