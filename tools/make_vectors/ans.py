@@ -70,12 +70,20 @@ def make_period(name: str, dtype: str) -> list[int]:
     if name == "noise":  # of one exponent and both signs
         kept = 1 << (bits - 1) | (1 << MANTISSAS[dtype]) - 1
         return [draw >> (64 - bits) & kept | 0x3C << (bits - 8) for draw in some]
+    if name == "hidden":  # constant, but for lowest bytes of the groups that are sampled
+        some = draws(GROUP)
+        groups = 80 * 8 // bits
+        at = 8 * 8 // bits * GROUP
+        values = [0x40490FDB40490FDB >> (64 - bits)] * (groups * GROUP)
+        values[at : at + GROUP] = [values[0] & ~0xFFFF | draw >> 48 for draw in some]
+        return values
     raise ValueError(name)
 
 
 # ---- The file ----
 
 COUNTS, LAGS = (1, 2, 31, 33, 255), (0, 1, 3, 32)
+GROUP = ans_pieces.GROUP
 IN_PIECES = 256  # the bit of a parameter of version 1
 # Larger ones of each kind and their tuples, 0 for a whole chunk.
 LARGE = {
@@ -115,6 +123,12 @@ def make_file() -> Vectors:
                     if stream is not None:
                         spec = f"ans:tuple={lag}"
                         vectors.case(spec, parameter, dtype, (count,), name, [stream])
+    # A whole chunk of version 1, in which the sample hides that a plane could be coded.
+    period = np.array(make_period("hidden", "f64"), "<u8")
+    vectors.period("hidden", "f64", period.tobytes())
+    values = [int(word) for word in np.resize(period, 4096)]
+    stream = ans_pieces.payload(values, 64, 0)
+    vectors.case("ans:tuple=0", IN_PIECES, "f64", (4096,), "hidden", [stream])
     return vectors
 
 
