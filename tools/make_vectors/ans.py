@@ -70,12 +70,13 @@ def make_period(name: str, dtype: str) -> list[int]:
     if name == "noise":  # of one exponent and both signs
         kept = 1 << (bits - 1) | (1 << MANTISSAS[dtype]) - 1
         return [draw >> (64 - bits) & kept | 0x3C << (bits - 8) for draw in some]
-    if name == "hidden":  # constant, but for lowest bytes of the groups that are sampled
-        some = draws(GROUP)
-        groups = 80 * 8 // bits
-        at = 8 * 8 // bits * GROUP
-        values = [0x40490FDB40490FDB >> (64 - bits)] * (groups * GROUP)
-        values[at : at + GROUP] = [values[0] & ~0xFFFF | draw >> 48 for draw in some]
+    if name == "hidden":  # constant, but for a byte in the groups that are sampled
+        number, groups = 0x40490FDB40490000, 20
+        values = [number] * (groups * GROUP)
+        for first, group in (0, 1), (128, 11):
+            values[group * GROUP : (group + 1) * GROUP] = [
+                number | byte << 7 for byte in range(first, first + GROUP)
+            ]
         return values
     raise ValueError(name)
 

@@ -86,7 +86,8 @@ struct PieceCoder {
     std::uint32_t state;  // of the own lane
     std::uint32_t lowest;
     int next;   // the place after the next word's, in words
-    int least;  // the first place that there is room for; if that was too little, `next` is below it
+    int least;  // the first place that there is room for; if that was too little, `next` is below
+                // it
     std::uint32_t kept;  // in groups that are not coded
   };
 
@@ -123,15 +124,15 @@ struct PieceCoder {
   struct WayBack {
     const std::byte* in;
     std::byte* out;
-    std::uint32_t state;       // of the own lane
+    std::uint32_t state;  // of the own lane
     const std::uint16_t* words;
-    std::uint32_t next;        // word; those after the last one are anything in shared memory
+    std::uint32_t next;  // word; those after the last one are anything in shared memory
   };
 
   template <bool kFull>
   __device__ static std::uint32_t decode_whole_groups(const Parts& parts, const PlaneSets& sets,
-                                                      std::uint32_t tuple, Word& last,
-                                                      WayBack& way, const DecodeState& state);
+                                                      std::uint32_t tuple, Word& last, WayBack& way,
+                                                      const DecodeState& state);
   template <bool kFull, typename Sink>
   __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
                                       const std::byte* in, const cuda::Target& target,

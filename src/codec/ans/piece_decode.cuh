@@ -149,12 +149,11 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
       lowest = *reinterpret_cast<const std::uint32_t*>(in + states_at + kStateBytes);
     if (__any_sync(kAllLanes, own < kLeastState || own >= kStateEnd)) return false;
   }
-  WayBack way{
-      .in = in,
-      .out = out,
-      .state = own,
-      .words = reinterpret_cast<const std::uint16_t*>(in + parts.bytes() - 2 * parts.words),
-      .next = 0};
+  WayBack way{.in = in,
+              .out = out,
+              .state = own,
+              .words = reinterpret_cast<const std::uint16_t*>(in + parts.bytes() - 2 * parts.words),
+              .next = 0};
   Chains<Word>& chains = state.chains[threadIdx.x / 32];
   if (tuple > 1) chains.clear();
   Word last = 0;
@@ -193,8 +192,7 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
         }
       } else if (parts.has_states && (sets.mixed >> plane & 1) != 0) {
         const SlotsOf<kFull> own_slots(slots);
-        four[plane] =
-            give_four<kFull, false>(plane == 0 ? there : others, own_slots, way);
+        four[plane] = give_four<kFull, false>(plane == 0 ? there : others, own_slots, way);
       } else {
         four[plane] = state.tables[plane].rest * 0x01010101u;
         if (is_packed) {

@@ -27,8 +27,8 @@ __device__ void count_four(std::uint32_t four, std::uint32_t there, std::uint32_
   }
 }
 
-// The planes of a whole chunk that are to be counted, a bit each. Counts are 0 before and after. For
-// whole thread blocks; has barriers.
+// The planes of a whole chunk that are to be counted, a bit each. Counts are 0 before and after.
+// For whole thread blocks; has barriers.
 template <Dtype kType>
 __device__ std::uint32_t PieceCoder<kType>::likely_planes(const Values& values, Counts& counts,
                                                           State& state) {
@@ -64,12 +64,12 @@ __device__ std::uint32_t PieceCoder<kType>::likely_planes(const Values& values, 
   return planes;
 }
 
-// Counts the bytes of some planes of the own warp's piece; `kWhole` if it is as large as pieces get. Whether a
-// byte of plane 0 is 0.
+// Counts the bytes of some planes of the own warp's piece; `kWhole` if it is as large as pieces
+// get. Whether a byte of plane 0 is 0.
 template <Dtype kType>
 template <bool kWhole>
 __device__ bool PieceCoder<kType>::count_groups(const Values& values, std::uint32_t planes,
-                                                 Counts& counts) {
+                                                Counts& counts) {
   // Groups whose values are on their way at the same time.
   constexpr std::uint32_t kAtOnce = !kWhole ? 1 : sizeof(Word) >= 8 ? 1 : sizeof(Word) == 4 ? 2 : 4;
   static_assert(kPieceValues<Word> % (kAtOnce * kGroupValues) == 0);
@@ -115,11 +115,10 @@ __device__ bool PieceCoder<kType>::count_groups(const Values& values, std::uint3
 // The same, and what the piece's head says of its zeros.
 template <Dtype kType>
 __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, std::uint32_t planes,
-                                                     Counts& counts) {
+                                                    Counts& counts) {
   PieceHead head{.words = 0, .kept = values.count, .is_stored = false, .is_sparse = false};
   const bool is_whole = is_easy(values);
-  const bool has_zeros =
-      is_whole ? count_groups<true>(values, planes, counts)
+  const bool has_zeros = is_whole ? count_groups<true>(values, planes, counts)
                                   : count_groups<false>(values, planes, counts);
   if (kPlanes == 1 || !has_zeros) return head;
   std::uint32_t zero_words = 0, zero_bytes = 0;
@@ -132,16 +131,15 @@ __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, std::u
     std::uint32_t any = 0;
 #pragma unroll
     for (std::uint32_t plane = 0; plane < kPlanes; ++plane) any |= plane_of(words, plane);
-    const std::uint32_t there =
-        there_of(static_cast<int>(values.count) -
-                 static_cast<int>(first + kOfLane * (threadIdx.x % 32)));
+    const std::uint32_t there = there_of(static_cast<int>(values.count) -
+                                         static_cast<int>(first + kOfLane * (threadIdx.x % 32)));
     zero_words += __popc(there & ~not_0(any));
     zero_bytes += __popc(there & ~not_0(plane_of(words, 0)));
   }
   zero_words = cuda::sum_of_lanes(zero_words);
   zero_bytes = cuda::sum_of_lanes(zero_bytes);
-  head.is_sparse = zero_words > 0 && zero_words == zero_bytes &&
-                   is_worth_packing(zero_words, values.count);
+  head.is_sparse =
+      zero_words > 0 && zero_words == zero_bytes && is_worth_packing(zero_words, values.count);
   if (!head.is_sparse) return head;
   head.kept = values.count - zero_words;
   if (threadIdx.x % 32 == 0) {

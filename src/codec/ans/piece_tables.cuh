@@ -12,7 +12,8 @@ namespace thinwire::codec::ans {
 
 inline constexpr std::uint32_t kPieceThreads = 32 * kPieces;
 
-// code_of() without a division of whole numbers; `part` is 1 / all, and `all` at most kCutChunkBytes.
+// code_of() without a division of whole numbers; `part` is 1 / all, and `all` at most
+// kCutChunkBytes.
 __device__ inline std::uint32_t code_by(std::uint32_t count, std::uint32_t all, float part) {
   const auto number = static_cast<std::int32_t>(kScale * count + all / 2);
   auto quotient = static_cast<std::int32_t>(static_cast<float>(number) * part);  // at most 1 off
@@ -68,8 +69,8 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   return table;
 }
 
-// What a state takes of a byte: the Step of frequencies.h for a GPU, which picks numbers out of words
-// with few instructions.
+// What a state takes of a byte: the Step of frequencies.h for a GPU, which picks numbers out of
+// words with few instructions.
 struct PieceStep {
   std::uint32_t factor;
   std::uint32_t packed;  // kScale - frequency, shift << 12, start << 17
@@ -129,7 +130,8 @@ __device__ void for_each_slot(const Start* starts, Put&& put) {
       const std::uint32_t its_start = __shfl_sync(kAllLanes, start, from);
       const std::uint32_t its_frequency = __shfl_sync(kAllLanes, frequency, from);
       for (std::uint32_t at = lane; at < its_frequency; at += kLanes) {
-        put(its_start + at, base + static_cast<std::uint32_t>(from) * kPieces + warp, its_frequency, at);
+        put(its_start + at, base + static_cast<std::uint32_t>(from) * kPieces + warp, its_frequency,
+            at);
       }
     }
   }

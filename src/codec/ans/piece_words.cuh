@@ -238,8 +238,8 @@ __device__ Packed<Word> folded(const Packed<Word>& words, const Packed<Word>& ot
       const std::uint32_t difference = ((a | kHigh) - (b & ~kHigh)) ^ ((a ^ ~b) & kHigh);
       const std::uint32_t negative = difference >> kTop & kEach;
       const std::uint32_t ones = negative * static_cast<std::uint32_t>(static_cast<Word>(~Word{0}));
-      packed.of[at] = ((difference ^ ones) & (kEach * kInner<Word>)) |
-                      (difference & kEach) << kTop | negative;
+      packed.of[at] =
+          ((difference ^ ones) & (kEach * kInner<Word>)) | (difference & kEach) << kTop | negative;
     }
     return packed;
   }
@@ -260,7 +260,9 @@ __device__ Packed<Word> words_before(const Packed<Word>& words, const Packed<Wor
 #pragma unroll
     for (std::uint32_t at = 2; at < sizeof(Word); ++at) others.of[at] = words.of[at - 2];
   } else {
-    constexpr std::uint32_t kPick = sizeof(Word) == 1 ? 0x6543 : sizeof(Word) == 2 ? 0x5432 : 0x3210;
+    constexpr std::uint32_t kPick = sizeof(Word) == 1   ? 0x6543
+                                    : sizeof(Word) == 2 ? 0x5432
+                                                        : 0x3210;
     others.of[0] = __byte_perm(shifted(kLast), words.of[0], kPick);
 #pragma unroll
     for (std::uint32_t at = 1; at < sizeof(Word); ++at) {
@@ -287,8 +289,8 @@ __device__ Packed<Word> words_of(const Values& values, std::uint32_t first, cons
     for (std::uint32_t each = 0; each < kOfLane; ++each) {
       const bool has_other = at + each >= values.tuple && at + each < values.count;
       if (has_other) {
-        other.of[each] = sign_to_low(cuda::load_value<Word>(
-            values.at + (at + each - values.tuple) * sizeof(Word)));
+        other.of[each] = sign_to_low(
+            cuda::load_value<Word>(values.at + (at + each - values.tuple) * sizeof(Word)));
       }
     }
     others = Packed<Word>::of_words(other);

@@ -60,8 +60,8 @@ THINWIRE_HOST_DEVICE constexpr bool is_worth_packing(std::uint32_t zeros, std::u
   return 128 * zeros >= values;
 }
 
-// Planes of a whole chunk are sampled before their bytes are counted: a group of each piece, of which
-// these are the first values.
+// Planes of a whole chunk are sampled before their bytes are counted: a group of each piece, of
+// which these are the first values.
 template <typename Word>
 THINWIRE_HOST_DEVICE constexpr std::uint32_t sample_at(std::uint32_t piece) {
   constexpr std::uint32_t kGroups = kPieceValues<Word> / kGroupValues;
