@@ -137,8 +137,8 @@ __device__ void for_each_slot(const Start* starts, Put&& put) {
   }
 }
 
-// What a decoder looks up, in two forms: a word for each remainder of a state, or a byte for each
-// remainder and a word for each byte, which is slower and takes less memory.
+// Numbers that a decoder looks up, in two forms: a word for each remainder of a state, or a byte
+// for each remainder and a word for each byte, which is slower and takes less memory.
 inline constexpr std::uint32_t kFullSlotsBytes = kScale * sizeof(Slot);
 inline constexpr std::uint32_t kSmallSlotsBytes = kScale + kBytes * sizeof(Share);
 

@@ -78,7 +78,7 @@ struct PlaneSets {
   std::uint32_t mixed;  // those of the coded ones that have two different bytes or more
 };
 
-// Where the parts of a piece lie.
+// The places of the parts of a piece.
 template <typename Word>
 struct PieceParts {
   static constexpr std::uint32_t kPlanes = sizeof(Word);
