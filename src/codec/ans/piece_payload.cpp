@@ -82,7 +82,7 @@ std::byte* write_plane(const PiecePlanes<Word>& piece, const PieceParts<Word>& p
   return next;
 }
 
-// What the first states have of the last plane; returns the lowest bits.
+// Puts bytes of the last plane into the first states; returns the lowest bits.
 template <typename Word>
 std::uint32_t fill_states(const PiecePlanes<Word>& piece, const PieceParts<Word>& parts,
                           States& states) {

@@ -69,8 +69,8 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   return table;
 }
 
-// What a state takes of a byte: the Step of frequencies.h for a GPU, which picks numbers out of
-// words with few instructions.
+// Numbers by which a state takes a byte: the Step of frequencies.h for a GPU, which picks numbers
+// out of words with few instructions.
 struct PieceStep {
   std::uint32_t factor;
   std::uint32_t packed;  // kScale - frequency, shift << 12, start << 17
