@@ -27,6 +27,7 @@ def run(
     words: list[str],
     environments: dict[int, dict[str, str]] | None = None,
     more: dict[str, str] = BACKWARDS,
+    program: str = "nccl_ordered",
     **settings: str,
 ) -> tuple[list[str], str, list[dict[str, Any]]]:
     """What each rank prints, what all say on standard error, and their reports of the communicator
@@ -37,7 +38,7 @@ def run(
     own |= {f"THINWIRE_{name}": value for name, value in named.items()} | more
     started = [
         Popen(
-            [str(PROGRAMS / "nccl_ordered"), *words],
+            [str(PROGRAMS / program), *words],
             env=kept
             | own
             | {"RANK": str(rank), "NCCL_HOSTID": f"node-{node}"}
@@ -134,6 +135,18 @@ def test_calls_that_do_not_block_are_in_order(words: list[str], tmp_path: Path) 
 def test_large_sums_are_added_in_parts(blocks: str, tmp_path: Path) -> None:
     more = BACKWARDS | {"NCCL_COMM_BLOCKING": blocks}
     expect_in_order(run(tmp_path, [0, 0, 1, 1], ["2", "large"], more=more), 2)
+
+
+@pytest.mark.parametrize("blocks", ["0", "1"])
+@pytest.mark.parametrize("nodes", [[0, 0, 1], [0, 0, 0]], ids=["two nodes", "one node"])
+def test_a_group_of_one_sum_has_the_exchanges_of_the_sum(
+    nodes: list[int], blocks: str, tmp_path: Path
+) -> None:
+    """Rank 0 alone makes groups; the sums are so large that they are added in parts."""
+    more = BACKWARDS | {"NCCL_COMM_BLOCKING": blocks}
+    once = {"AllReduce": 1, "ReduceScatter": 1, "Reduce": 1}
+    outcome = run(tmp_path, nodes, ["4200000"], more=more, program="nccl_single_groups")
+    assert expect_in_order(outcome, 1, once) == 0
 
 
 def test_what_the_program_asks_of_nccls_kernels_counts_less(tmp_path: Path) -> None:

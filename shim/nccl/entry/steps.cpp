@@ -17,7 +17,8 @@ struct Share {
   bool has_coded_collectives = false;
   bool has_messages = false;
   bool has_more_exchanges = false;  // than one, in a call
-  std::size_t level = 0;            // after all parts of lower ones
+  std::size_t calls_parts = 1;      // most of a call that is carried out in several, in turn
+  std::size_t level = 0;            // after all of lower ones
 
   bool needs_order() const { return has_more_exchanges || (has_coded_collectives && has_messages); }
   bool meets(const Share& other) const {
@@ -66,7 +67,9 @@ std::vector<Share> parts_of(std::vector<Item>& items) {
     } else if (each.coded != nullptr) {
       found->has_coded_collectives = true;
     }
-    if (each.coded != nullptr && has_more_exchanges(*each.coded)) found->has_more_exchanges = true;
+    if (each.coded == nullptr) continue;
+    found->calls_parts = std::max(found->calls_parts, each.coded->part + 1);
+    if (each.coded->part > 0 || has_more_exchanges(*each.coded)) found->has_more_exchanges = true;
   }
   return parts;
 }
@@ -91,6 +94,16 @@ void set_levels(std::vector<Share>& parts) {
   }
 }
 
+// The first step of each level. One has as many as a communicator's calls have parts at the most,
+// and one for messages.
+std::vector<std::size_t> first_steps(const std::vector<Share>& parts) {
+  std::vector<std::size_t> steps(parts.size() + 1, 0);
+  for (const Share& each : parts)
+    steps[each.level + 1] = std::max(steps[each.level + 1], each.calls_parts + 1);
+  for (std::size_t at = 1; at < steps.size(); ++at) steps[at] += steps[at - 1];
+  return steps;
+}
+
 std::vector<Joined> joined_of(const std::vector<Share>& parts) {
   std::vector<Joined> joined;
   for (const Share& each : parts) {
@@ -111,10 +124,12 @@ Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
   std::vector<Item> items = items_of(coded, raw);
   std::vector<Share> parts = parts_of(items);
   if (parts.size() > 1 && are_of_one_device(parts)) set_levels(parts);
+  const std::vector<std::size_t> first = first_steps(parts);
   for (Item& each : items) {
     const Share& of = parts[each.part];
     const bool follows = of.has_coded_collectives && each.call().is_of_messages();
-    each.step = 2 * of.level + (follows ? 1 : 0);
+    const std::size_t part = each.coded != nullptr ? each.coded->part : 0;
+    each.step = first[of.level] + (follows ? of.calls_parts : part);
   }
   std::ranges::stable_sort(items, {}, &Item::step);
   Rest made;

@@ -8,8 +8,9 @@
 namespace thinwire::nccl {
 
 // As NCCL has it: of each communicator the collectives, then what it makes messages of, each in the
-// program's order. Communicators that have a stream in common follow each other in the order of
-// their first calls, with all exchanges of each; others share steps.
+// program's order; the parts of a call one after the other. Communicators that have a stream in
+// common follow each other in the order of their first calls, with all exchanges of each; others
+// share steps.
 Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw);
 
 // Whether a communicator's streams in the group are captured into more than one graph, some of them

@@ -12,9 +12,6 @@ namespace thinwire::nccl {
 ncclResult_t enqueue_coded(const Planned& call, Rest* rest);
 // Likewise calls of one communicator, one after the other in the same memory.
 ncclResult_t enqueue_in_turn(Rest& calls);
-// The parts in which a raw sum is added in the order of the ranks. Nothing, and the communicator
-// has failed: no memory.
-std::vector<Planned> parts_in_order(const Planned& whole, bool is_grouped);
 // Enqueues the calls of the program's group, for which a group of NCCL's is open on this thread;
 // ends that group.
 ncclResult_t enqueue_group(Rest& group);

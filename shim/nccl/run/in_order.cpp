@@ -102,7 +102,10 @@ class Parts {
     part_.call.peer = root;
     return add(first, count, to);
   }
-  void end_step(std::size_t calls) { made_.steps.push_back({.coded = calls}); }
+  void end_step(std::size_t calls) {
+    made_.steps.push_back({.coded = calls});
+    ++part_.part;
+  }
 
   Rest take() { return std::move(made_); }
   Rest give_up() {
@@ -152,8 +155,7 @@ Rest in_order(const Planned& whole, bool is_grouped) {
   Parts parts(whole, is_grouped);
   if (whole.call.operation != kReduceScatter) return array_in_parts(whole, ranks, parts);
   const std::uint64_t bytes = ranks * whole.call.elements * element_bytes(whole.call.type);
-  const bool is_cut = !is_grouped && ranks <= kMostCut && bytes > kBlocksAtOnce;
-  if (is_cut) return blocks_in_parts(whole, ranks, parts);
+  if (ranks <= kMostCut && bytes > kBlocksAtOnce) return blocks_in_parts(whole, ranks, parts);
   if (!parts.add(0, whole.call.elements, 0)) return parts.give_up();
   parts.end_step(1);
   return parts.take();

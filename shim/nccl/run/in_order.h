@@ -5,8 +5,8 @@
 
 namespace thinwire::nccl {
 
-// The parts in which a sum is added, with their plans, one step after the other; in a group a
-// reduce-scatter is one. Nothing, and the communicator has failed: no memory.
+// The parts in which a sum is added, with their plans, one step after the other, in a group, too:
+// other ranks may make the call in none. Nothing, and the communicator has failed: no memory.
 Rest in_order(const Planned& whole, bool is_grouped);
 
 }  // namespace thinwire::nccl

@@ -16,6 +16,7 @@ struct Planned {
   Compressor* compressor = nullptr;
   Counters* counters = nullptr;
   Communicator* communicator = nullptr;
+  std::size_t part = 0;       // of the call, whose exchanges come after those of the part before
   InFlight* clock = nullptr;  // of a call that is timed, after that has begun
 };
 
