@@ -225,3 +225,38 @@ def test_a_policy_orders_sums_alone(tmp_path: Path) -> None:
     policy.write_text(f'{sums}codec = "{ORDERED}"\n')
     outcome = run(tmp_path, [0, 0, 1, 1], ["120"], CODEC="off", POLICY=str(policy), FORCE="1")
     assert expect_in_order(outcome, 120) > 200
+
+
+@pytest.mark.parametrize("nodes", [[0, 0, 0], [0, 1, 2]], ids=["one node", "three nodes"])
+@pytest.mark.parametrize("side", ["within-node", "between-nodes"])
+@pytest.mark.parametrize("rule", [ORDERED, "off"], ids=["ordered", "off"])
+def test_the_side_of_the_ranks_decides(
+    rule: str, side: str, nodes: list[int], tmp_path: Path
+) -> None:
+    """A rule of one side, and the other codec where it does not hold."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f'[[rule]]\nspan = "{side}"\ncodec = "{rule}"\n')
+    is_of_rule = (side == "within-node") == (nodes == [0, 0, 0])
+    is_ordered = is_of_rule == (rule == ORDERED)
+    usual = "off" if rule == ORDERED else ORDERED
+    more = BACKWARDS if is_ordered else {}
+    steps = 30 if is_ordered else 3  # of sums alone, which the library adds in order then
+    outcome = run(tmp_path, nodes, [str(steps)], more=more, CODEC=usual, POLICY=str(policy))
+    if is_ordered:
+        expect_in_order(outcome, steps)
+        return
+    assert set(outcome[0]) == {"ok\n"}
+    assert "reductions=ordered:" not in outcome[1]
+    for report in outcome[2]:
+        for name, each in SUMS.items():
+            counted = report["operations"][name]
+            assert counted["calls"] == steps * each
+            assert counted.get("in_rank_order", 0) == counted.get("out_of_rank_order", 0) == 0
+
+
+def test_a_part_without_the_first_rank_says_that_it_has_no_order(tmp_path: Path) -> None:
+    words = ["1000", "part"]
+    outputs, errors, _ = run(tmp_path, [0, 0, 1], words, program="nccl_single_groups")
+    assert set(outputs) == {"ok\n"}
+    said = "reductions=ordered: a sum of NCCL's is not in the order of the ranks: cannot be added"
+    assert errors.count(said) == 1

@@ -10,8 +10,11 @@ namespace thinwire::nccl {
 // True if the communicator takes no more calls.
 bool has_ended(const Communicator& communicator);
 
-// Whether the values of a call depend on the order of additions, which its codec names.
-bool wants_order(const Call& call);
+// Whether the values of a call depend on the order of additions, which its codec names: that of the
+// side on which the communicator's ranks are; of either, before that is known or if it never is.
+bool wants_order(const Call& call, const Communicator& communicator);
+// Waits until that is known, if a policy has an order on one side alone.
+void await_side(const Call& call, const Communicator& communicator);
 // Notes in a call that wants an order whether it is added in that one. Returns the reason for which
 // NCCL adds it, by its arguments; 0: there is none. `reason`: why it is not compressed.
 int reason_in_order(Call& call, int reason, const Communicator& communicator);

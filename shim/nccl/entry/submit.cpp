@@ -40,7 +40,8 @@ int choose_codec(Call& call, const Communicator& communicator) {
 int reason_by_arguments(Call& call, const Communicator& communicator) {
   const int reason = choose_codec(call, communicator);
   if (streams() == Streams::kNone) return reason;
-  if (wants_order(call)) return reason_in_order(call, reason, communicator);
+  await_side(call, communicator);
+  if (wants_order(call, communicator)) return reason_in_order(call, reason, communicator);
   if (reason == kNotBuilt && call.config != nullptr && !asks_nothing(*call.config))
     return kConfigured;
   if (reason != kNotBuilt) {

@@ -49,19 +49,15 @@ void Compressor::decide_in_order(const Call& call, bool is_grouped, Decision& ma
     made.failure = ncclSystemError;
     return set_error(made.failure);
   }
-  const CodecUse& use = settings().codecs[call.choice.codec[side_of(call)]];
-  if (call.raw_in_order != 0 || !use.orders) {
-    made.reason = call.raw_in_order != 0 ? call.raw_in_order : int{TW_RAW_OFF};
-  } else {
-    decide_collective(call, is_grouped, false, made);
-  }
+  made.reason = call.raw_in_order;
+  if (made.reason == 0) decide_collective(call, is_grouped, false, made);
   made.in_order = made.failure == ncclSuccess && !made.coded();
 }
 
 Plan* Compressor::plan_in_order(const Call& call, bool is_grouped, bool at_root) {
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   if (at_root) key.way = TW_STREAM_GATHER;
-  key.codec = call.choice.codec[kBetweenNodes];
+  key.codec = call.choice.codec[side_of(call)];
   tw_status why = TW_OK;
   Plan* const plan = plans_.take(stream_comm_, key, &why);
   if (plan == nullptr) set_error(ncclSystemError);
