@@ -139,8 +139,9 @@ class Communicator {
   // The state alone: a single load, as every call needs it.
   virtual State state() const = 0;
   // Waits until it is known who has the library: for all ranks to register, or until one of these
-  // times (Options) is over. All ranks find the state kRaw then, or none does. kAborted: abort()
-  // was called here.
+  // times (Options) is over. All ranks find the state kRaw then, or none does. kBroken: it is kRaw
+  // here, but this rank has not heard what others found, who may be ready. kAborted: abort() was
+  // called here.
   virtual Outcome wait_until_known() const = 0;
   // Whether kinds with kJoined can be decided here.
   virtual bool knows_siblings() const = 0;

@@ -23,8 +23,8 @@ class Handle final : public Communicator {
   State state() const override { return shared_->state(); }
   Outcome wait_until_known() const override {
     shared_->wait_until_known();
-    const bool aborted = shared_->gate.outcome() == Outcome::kAborted;
-    return aborted ? Outcome::kAborted : Outcome::kKnown;
+    if (shared_->gate.outcome() == Outcome::kAborted) return Outcome::kAborted;
+    return shared_->is_unsure() ? Outcome::kBroken : Outcome::kKnown;
   }
   bool knows_siblings() const override { return shared_->knows_siblings(); }
   std::vector<std::uint32_t> nodes() const override { return shared_->nodes(); }

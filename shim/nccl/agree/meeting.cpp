@@ -144,6 +144,7 @@ bool Meeting::are_joined() const {
 void Meeting::decide_ready() {
   ready_ = true;
   loop_.cancel(timer_);
+  loop_.cancel(missed_);
   const bool by_domain = are_joined();
   std::map<std::uint64_t, std::uint32_t> nodes;
   for (const auto& [rank, seat] : seats_) {

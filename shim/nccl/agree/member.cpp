@@ -33,6 +33,7 @@ void Member::register_with(const Origin& origin, ByTree up) {
       Registration::Times{core_.options().registrar,
                           core_.options().registration + core_.options().connecting + kPatience},
       Registration::Told{[this](const std::string& why) { become_raw(why); },
+                         [this](const std::string& why) { become_raw(why, true); },
                          [this](const std::string& why) { miss_registrar(why); },
                          [this](const Table& table) {
                            if (rank_ == 0 && tree_) tree_->take(table);
@@ -63,7 +64,7 @@ void Member::form() {
   Tree::Told told;
   told.ready = [this] { become_ready(); };
   told.failed = [this](const std::string& why) {
-    if (registration_) registration_->tell_failed(why);
+    if (registration_ && !tree_->may_be_ready()) registration_->tell_failed(why);
     become_raw(why);
   };
   told.lost = [this](int rank, const std::string& why) {
@@ -129,14 +130,20 @@ std::vector<Address> Member::first() const {
   return {all.begin(), all.begin() + count};
 }
 
-void Member::become_raw(const std::string& why) {
+// After its line that its subtree is whole a rank knows nothing of the others until it is told:
+// what it finds by itself makes it raw alone, and no sum that others may add in order.
+void Member::become_raw(const std::string& why, bool is_told) {
   if (state_ != State::kForming) return;
   state_ = State::kRaw;
+  const bool is_unsure = !is_told && tree_ && tree_->may_be_ready();
+  if (is_unsure) shared_->note_unsure();
   shared_->set(state_, why);
   // A communicator that the program has ended by itself is no reason for others to be silent.
   if (!closed_) core_.has_heard_of_raw();
   if (tree_) {
-    tree_->around(Tree::kFromNobody, Message(Broken{why}));
+    const bool has_mark = why.starts_with(kRawText);
+    tree_->around(Tree::kFromNobody,
+                  Message(Broken{is_unsure && has_mark ? why.substr(kRawText.size()) : why}));
     tree_->dismiss();
     pairs_->dismiss();
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@
 namespace thinwire::nccl::agree {
 
 class Core;
+
+// The beginning of each text that says why a communicator is raw for ever.
+constexpr std::string_view kRawText = "raw: ";
 
 // A part of a communicator that this process has, by the split that has made it.
 struct PartOf {
@@ -48,7 +52,8 @@ class Member {
   void register_with(const Origin& origin, ByTree up);
   // Over the tree of the communicator, if all its ranks make parts together.
   void register_as(const PartOf& part, const Origin& origin);
-  void become_raw(const std::string& why);
+  // `is_told`: all ranks are, by who decides it.
+  void become_raw(const std::string& why, bool is_told = false);
   // Calls `then` after it is known who has the library, with the addresses of the first ranks if
   // all have, or had; else with none.
   using WhenKnown = std::function<void(const std::vector<Address>& first, const std::string& why)>;

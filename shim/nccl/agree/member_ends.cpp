@@ -7,7 +7,11 @@
 namespace thinwire::nccl::agree {
 
 void Member::break_off(const std::string& why, int but) {
-  if (state_ == State::kForming) return become_raw(why.starts_with("raw: ") ? why : "raw: " + why);
+  if (state_ == State::kForming) {
+    const bool is_raw = why.starts_with(kRawText);
+    const std::string text = is_raw ? why : std::string(kRawText) + why;
+    return become_raw(text, is_raw && but == kFromParent);
+  }
   if (state_ != State::kReady) return;
   state_ = State::kBroken;
   // Whoever has closed it does not mind; what came first is the cause.
@@ -114,7 +118,10 @@ bool Member::is_needed() const {
 }
 
 void Member::lose_helper() {
-  if (state_ == State::kForming) shared_->set(State::kRaw, "raw: its helper has ended");
+  if (state_ == State::kForming) {
+    if (tree_ && tree_->may_be_ready()) shared_->note_unsure();
+    shared_->set(State::kRaw, "raw: its helper has ended");
+  }
   if (state_ == State::kReady && !closed_) {
     shared_->set(State::kBroken,
                  "all " + std::to_string(ranks_) + " ranks had it, until its helper has ended");

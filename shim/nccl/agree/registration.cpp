@@ -116,7 +116,7 @@ void Registration::drop_link() {
 
 void Registration::take(Message&& message) {
   if (const auto* decision = std::get_if<Decision>(&message)) {
-    if (!decision->ready) told_.raw(decision->text);
+    if (!decision->ready) told_.decided_raw(decision->text);
   } else if (const auto* table = std::get_if<Table>(&message)) {
     told_.all_ranks(*table);
   } else if (const auto* waiting = std::get_if<Waiting>(&message)) {

@@ -15,6 +15,8 @@ class Registration {
  public:
   struct Told {
     std::function<void(const std::string& why)> raw;
+    // The registrar's word, which all ranks hear.
+    std::function<void(const std::string& why)> decided_raw;
     // The same: the registrar gives no answer.
     std::function<void(const std::string& why)> unanswered;
     std::function<void(const Table&)> all_ranks;  // rank 0 alone

@@ -34,6 +34,9 @@ class Shared {
     }
     changed_.notify_all();
   }
+  // Before it becomes raw by this rank's own finding: others may be ready.
+  void note_unsure() { unsure_.store(true, std::memory_order_relaxed); }
+  bool is_unsure() const { return unsure_.load(std::memory_order_relaxed); }
   void wait_until_known() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return membership_.state != State::kForming; });
@@ -79,6 +82,7 @@ class Shared {
   Membership membership_{State::kForming, "not known yet who has it"};
   std::vector<std::uint32_t> nodes_;
   std::atomic<bool> knows_siblings_{false};
+  std::atomic<bool> unsure_{false};
   std::atomic<State> state_{State::kForming};  // that of membership_
   std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
 };

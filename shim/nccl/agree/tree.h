@@ -93,6 +93,8 @@ class Tree {
   bool towards(int rank, const Message& message);
 
   bool is_ready() const { return ready_; }
+  // This rank's subtree is whole, so that others may have heard that all ranks are connected.
+  bool may_be_ready() const { return said_up_; }
   int children() const { return static_cast<int>(children_.size()); }
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
   // Addresses and nodes of all ranks, after the tree is ready.

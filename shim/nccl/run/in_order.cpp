@@ -31,8 +31,9 @@ constexpr std::uint64_t kBlocksAtOnce = 2 * kAtOnce, kMostCut = 64;
 void Compressor::decide_in_order(const Call& call, bool is_grouped, Decision& made) {
   made.dtype = dtype_of(call.type);
   if (state_ != agree::State::kReady) {
-    if (agreed_->wait_until_known() == agree::Outcome::kAborted) {
-      made.failure = ncclInvalidUsage;
+    const agree::Outcome outcome = agreed_->wait_until_known();
+    if (outcome != agree::Outcome::kKnown) {
+      made.failure = outcome == agree::Outcome::kAborted ? ncclInvalidUsage : ncclRemoteError;
       return set_error(made.failure);
     }
     state_ = agreed_->state();  // asks for no memory, which this rank alone may lack

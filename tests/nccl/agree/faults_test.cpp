@@ -91,6 +91,26 @@ TEST(DyingRank, OnceItHasRegistered) {
       << played.job.all[1].comm->membership().text;
 }
 
+// The first rank begins to wait later, so that it can tell nobody before the second has given up.
+TEST(DyingRank, ThatSaysNothingAfterOthersHaveSaidThatTheyAreWhole) {
+  Options options = quick();
+  options.registration = 4s;
+  Job job(2, options, 3);
+  const Id id = job.make_id();
+  Puppet puppet(id, 3);
+  job.open(1, id);
+  std::this_thread::sleep_for(2s);
+  job.open(0, id);
+  puppet.registrar.say(puppet.registration());
+  puppet.parent = puppet.accept();
+  ASSERT_TRUE(puppet.parent.hear_a<Table>());
+  puppet.parent.say(Offered{4, {100, 0}});  // so that its connection counts as made
+  EXPECT_EQ(job.all[1].comm->wait_until_known(), Outcome::kBroken);
+  EXPECT_EQ(job.all[1].comm->state(), State::kRaw);
+  EXPECT_EQ(job.all[0].comm->wait_until_known(), Outcome::kKnown);
+  EXPECT_EQ(job.all[0].comm->state(), State::kRaw);
+}
+
 TEST(Registrar, TakesARankAgainWhoseConnectionHasEnded) {
   Played played(4, slow());
   played.puppet.registrar.say(played.puppet.registration());
@@ -118,6 +138,8 @@ TEST(DyingRank, InTheTree) {
     }
     played.puppet.die();
     ASSERT_TRUE(played.job.all_reach(is_up ? State::kBroken : State::kRaw));
+    for (const Rank& each : played.job.all)
+      EXPECT_EQ(each.comm->wait_until_known(), Outcome::kKnown);
     EXPECT_EQ(
         played.job.all[4].comm->membership().text,
         is_up ? "all 6 ranks had it, until rank 5 has ended" : "raw: rank 5 does not want to");
