@@ -1,5 +1,5 @@
-"""The calls of NCCL and CUDA that the library makes for one compressed call in stream order, and
-that it wakes no thread.
+"""The calls of NCCL and CUDA that the library makes for one compressed call in stream order, which
+wakes one thread at most: the service thread, if it sleeps.
 
 Streams are queues of host functions here: a stage of the call is one of them. The kernels that
 stages are on a GPU: tests/device/stream_calls_test.cpp.

@@ -217,10 +217,12 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.has_siblings = note_ranks(ranks);
   const std::uint64_t rules = communicator.rules;
   const int device = device_of(comm);
+  // A communicator that does not block may be complete before its GPU is prepared.
+  const int ordered_on = from->blocks ? device : kUnknownDevice;
   auto terms = from->grown ? all_terms(from->blocks, rules) : policy_terms(rules);
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
-                          with_order(std::move(terms), device, rank),
+                          with_order(std::move(terms), ordered_on, rank),
                           kindred(ranks, rules, communicator.name), domain_of(device));
 }
 

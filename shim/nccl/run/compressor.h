@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -203,7 +202,6 @@ class Compressor {
   static void report_spilling(StreamMemory& stream_memory);
   // Takes back the memory of graphs that have ended; returns whether others live.
   bool reap_captured(StreamMemory& stream_memory);
-  bool lingers();
   // For times of a call of that kind, or of no one's; null: no memory.
   InFlight* take_clock(Kind* of);
   bool enqueue_time(const Call& call, InFlight* clock, int at);
@@ -258,9 +256,6 @@ class Compressor {
   std::atomic<bool> is_over_{false};
   void* references_ = nullptr;
   bool has_referred_ = false;
-  std::atomic<bool> is_idle_{false};  // nothing was under way at the last look
-  bool has_called_ = false;           // since nothing was under way at a look of the service thread
-  std::chrono::steady_clock::time_point called_at_{};
 
   std::mutex stream_memories_mutex_;  // of the list alone, which only grows
   std::vector<std::unique_ptr<StreamMemory>> stream_memories_;

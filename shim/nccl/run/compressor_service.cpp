@@ -1,6 +1,5 @@
 // The service thread's work for a communicator: mailboxes, reports.
 #include <atomic>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -34,10 +33,6 @@ tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) loo
 // much is given back by what calls need.
 constexpr std::uint32_t kRougher = 32;
 
-// Time after the last call in which the service thread still looks, up to a thousand times a
-// second: a sleeping thread costs the next call a system call, before any of its work is enqueued.
-constexpr std::chrono::milliseconds kLingers{100};
-
 // Bytes that a call spills, times the ranks that get them, from which on it is much: 8 ms at 1
 // Gbit/s, as long as the longest calls of a training step.
 constexpr std::uint64_t kMuchSpilled = 1 << 20;
@@ -53,9 +48,6 @@ void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
 }  // namespace
 
 bool Compressor::serve() {
-  // CUDA may take pinned memory back with the process, or as the program resets a GPU; while a call
-  // is under way that ends the program's own work, too.
-  if (is_idle_) return false;
   {
     const std::lock_guard lock(stream_memories_mutex_);
     for (std::size_t at = served_.size(); at < stream_memories_.size(); ++at) {
@@ -150,26 +142,15 @@ bool Compressor::reap() {
       }
       each->pop();
       in_flight_pool_.give_back(in_flight);
-      has_called_ = true;
     }
     if (each->failed == nullptr || !has_ended(*each->failed)) continue;
     drop_in_flight(*each);
     in_flight_pool_.give_back(std::exchange(each->failed, nullptr));
   }
-  is_idle_ = !busy;
-  if (busy && !(is_lost_ && ended_)) return has_called_ = true;
-  if (!ended_ && lingers()) return true;
-  is_idle_ = false;  // for the look after it is added again
+  if (busy && !(is_lost_ && ended_)) return true;
   if (ended_ && !released_ && (is_gone_ || !failed_)) release();
   listed = false;
   return false;
-}
-
-// Whether a call is as recent as that.
-bool Compressor::lingers() {
-  const auto now = std::chrono::steady_clock::now();
-  if (std::exchange(has_called_, false)) called_at_ = now;
-  return now - called_at_ < kLingers;
 }
 
 namespace {
