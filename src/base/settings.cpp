@@ -11,6 +11,7 @@
 #include "base/job_rank.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/words.h"
 
 namespace thinwire {
 namespace {
@@ -24,16 +25,6 @@ Status wrong(std::string_view value, const std::string& what) {
   constexpr std::size_t kLongest = 80;
   return {StatusCode::kInvalidArgument,
           "'" + std::string(value.substr(0, kLongest)) + "' is " + what};
-}
-
-template <typename Take>
-void for_each_word(std::string_view text, char separator, Take&& take) {
-  while (true) {
-    const auto end = text.find(separator);
-    take(text.substr(0, end));
-    if (end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
 }
 
 Status check_words(const Setting& setting, std::string_view value) {

@@ -5,18 +5,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/words.h"
+
 namespace thinwire::nccl {
 namespace {
-
-// Calls `take` with each part of the text.
-template <typename Take>
-void each_part(std::string_view text, char between, Take take) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(between), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
 
 bool from_environment(std::string_view function) {
   // NCCL has read its own files into the environment by the first call.
@@ -33,14 +25,15 @@ bool has_ring(std::string_view nccl_algo, std::string_view function) {
   bool found = true;
   // Lists of functions, as in "allreduce:tree;broadcast:ring", or one of all; "^" names what is not
   // to be used.
-  each_part(text, ';', [&](std::string_view part) {
+  for_each_word(text, ';', [&](std::string_view part) {
     const std::size_t colon = part.find(':');
     if (colon != part.npos && part.substr(0, colon) != function) return;
     std::string_view list = colon == part.npos ? part : part.substr(colon + 1);
     const bool excludes = list.starts_with('^');
     if (excludes) list.remove_prefix(1);
     bool names_ring = false;
-    each_part(list, ',', [&](std::string_view name) { names_ring = names_ring || name == "ring"; });
+    for_each_word(list, ',',
+                  [&](std::string_view name) { names_ring = names_ring || name == "ring"; });
     if (!list.empty()) found = names_ring != excludes;
   });
   return found;
