@@ -12,7 +12,12 @@ pytestmark = [needs_torch, pytest.mark.multiproc]
 
 @pytest.mark.parametrize(
     ("module", "ranks"),
-    [("checks_weights", 4), ("checks_weights_faults", 3), ("checks_weights_format", 1)],
+    [
+        ("checks_weights", 4),
+        ("checks_weights_faults", 3),
+        ("checks_weights_choice", 3),
+        ("checks_weights_format", 1),
+    ],
 )
 def test_checks_of(module: str, ranks: int, tmp_path: Path) -> None:
     passed(run_job(module, ranks, tmp_path, 120), ranks, checks_of(module))

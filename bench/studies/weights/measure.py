@@ -7,7 +7,9 @@ Ranks are those of the environment, over gloo, with `--threads` threads each; wi
 NCCL, rank 0 on the first GPU, the next on the next, round and round. In each turn rank 0 changes
 the lowest bits of a share of its bf16 values, and each way brings them to the others:
 
-- `sync`: thinwire.torch.sync_weights, after a first, full one;
+- `sync`: thinwire.torch.sync_weights that sends changes, after a first, full one;
+- `again`: a full one later;
+- `chosen`: one that may be a broadcast, of tensors of its own, six times before the first turn;
 - `broadcast`: torch's broadcast of each tensor;
 - `http`: a file in the format of safetensors, from Python's http.server, copied into the tensors;
   not with `--gpu`.
@@ -165,7 +167,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--bucket", default="64MiB")
-    parser.add_argument("--ways", default="sync,broadcast,http")
+    parser.add_argument("--ways", default="sync,broadcast,http,again,chosen")
     parser.add_argument("--gpu", action="store_true")
     options = parser.parse_args()
     if options.gpu:
@@ -177,31 +179,44 @@ def main() -> None:
         device = f"cuda:{int(os.environ['RANK']) % torch.cuda.device_count()}"
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if options.gpu else "gloo")
-    tensors = model(options.millions, device)
+    tensors, mine = model(options.millions, device), model(options.millions, device)
     server = Http(tensors) if "http" in options.ways else None
+    changes = thinwire.torch.WeightSync(bucket=options.bucket, way="changes")
+    chosen = thinwire.torch.WeightSync(bucket=options.bucket)
+
+    def again() -> Any:
+        changes.reset()
+        return changes.sync(tensors)
+
     runs: dict[str, Callable[[], Any]] = {
-        "full": lambda: thinwire.torch.sync_weights(tensors, bucket=options.bucket),
-        "sync": lambda: thinwire.torch.sync_weights(tensors, bucket=options.bucket),
+        "full": lambda: changes.sync(tensors),
+        "again": again,
+        "sync": lambda: changes.sync(tensors),
+        "chosen": lambda: chosen.sync(mine),
         "broadcast": lambda: broadcast(tensors),
         "http": lambda: server.run() if server else None,
     }
     rows: dict[str, list[tuple[float, int, Any]]] = {}
     for turn in range(options.turns + 1):
         for way in ["full"] * (turn == 0) + options.ways.split(","):
-            if dist.get_rank() == 0:
-                change(tensors, options.changed, hash((turn, way)) & 0xFFFF)
-            row = timed(runs[way])
+            synced = mine if way == "chosen" else tensors
+            for number in range(6 if turn == 0 and way == "chosen" else 1):
+                if dist.get_rank() == 0:
+                    change(synced, options.changed, hash((turn, way, number)) & 0xFFFF)
+                row = timed(runs[way])
             told: list[Any] = [None] * dist.get_world_size()
-            dist.all_gather_object(told, digest(tensors))
+            dist.all_gather_object(told, digest(synced))
             if len(set(told)) != 1:
                 sys.exit(f"{way}: the ranks end with other bits")
             if turn > 0 or way == "full":  # the first turn warms up
                 rows.setdefault(way, []).append(row)
-            if way != "sync":
+            if way not in ("sync", "chosen"):
                 # Makes a version of what the other way brought.
-                thinwire.torch.sync_weights(tensors, bucket=options.bucket)
+                changes.sync(tensors)
     told = [None] * dist.get_world_size()
-    dist.all_gather_object(told, rows.get("sync", [(0, 0, "")])[-1][2])
+    dist.all_gather_object(
+        told, [str(rows[way][-1][2]) for way in ("sync", "chosen") if way in rows]
+    )
     if dist.get_rank() == 0:
         show(rows, sum(tensor.nbytes for tensor in tensors.values()), told)
     if server:

@@ -14,7 +14,7 @@ from thinwire.torch.weights.errors import Damaged
 from thinwire.torch.weights.positions import unpack
 from thinwire.torch.weights.tensors import INTEGERS
 
-MARK = int.from_bytes(b"tw wght0", "little")
+MARK = int.from_bytes(b"tw wght1", "little")
 _WORDS = struct.Struct("<10Q")
 HEADER_BYTES = _WORDS.size
 # The type that frames of differences are of, by the bytes of an element.

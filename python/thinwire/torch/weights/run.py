@@ -4,45 +4,27 @@ All ranks go through the same exchanges whatever fails on one: a failure is told
 agreement, at which all leave.
 """
 
-import secrets
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from thinwire.torch.groups import goes_by_nccl
+from thinwire.torch.weights.begin import begin
+from thinwire.torch.weights.broadcast import Message, messages_of, room_for
 from thinwire.torch.weights.buckets import Bucket, cut
 from thinwire.torch.weights.control import Control, Level
 from thinwire.torch.weights.errors import Damaged, WeightsError
 from thinwire.torch.weights.receiver import apply
-from thinwire.torch.weights.record import HEADER_BYTES, MARK, Header, Kind, read_header
+from thinwire.torch.weights.record import HEADER_BYTES, Header, Kind, read_header
 from thinwire.torch.weights.report import SyncReport
-from thinwire.torch.weights.sender import Kept, Sender, failed
-from thinwire.torch.weights.tensors import Tensors, check_same, tensors_of
+from thinwire.torch.weights.sender import Sender, failed
+from thinwire.torch.weights.state import State, Terms
+from thinwire.torch.weights.tensors import Tensors, tensors_of
 
 # Models that a rank keeps the versions of, by what their tensors are.
 _MOST_MODELS = 8
-
-
-@dataclass
-class State:
-    """The version of a model on this rank. A chain is the versions that follow a full sync."""
-
-    chain: int = 0
-    version: int = 0
-    kept: Kept = field(default_factory=Kept)
-
-
-@dataclass(frozen=True)
-class Terms:
-    """All ranks have the same but for `keep` and `codec`, which are the source's."""
-
-    group: Any
-    src: int
-    bucket: int
-    keep: str
-    codec: str | None
 
 
 class Run:
@@ -64,66 +46,70 @@ class Run:
             self._error = str(error)
 
     def run(self) -> SyncReport:
-        report = self._report
+        report, digest = self._report, self._tensors.digest
         with report.timed("begin"):
-            state, chain = self._begin()
+            begun = begin(
+                self._terms,
+                self._control,
+                self._tensors,
+                self._error,
+                self._states.pop(digest, State()),
+                report,
+            )
+        state, self._device = begun.state, begun.device
         buckets = cut(self._tensors.entries, self._terms.bucket)
-        for number, bucket in enumerate(buckets):
-            report.raw_bytes += bucket.nbytes
-            step = self._send if self._control.is_root else self._receive
-            step(bucket, number, state)
-        with report.timed("send"):
-            self._wait()
-        self._agree(Level.GOOD)
+        report.raw_bytes = sum(bucket.nbytes for bucket in buckets)
+        with state.choice.timed(report, [bucket.nbytes for bucket in buckets]) as clock:
+            if report.way == "broadcast":
+                self._broadcast_all(buckets)
+            else:
+                step = self._send if self._control.is_root else self._receive
+                for number, bucket in enumerate(buckets):
+                    step(bucket, number, state)
+                    clock.passed(number)
+            with report.timed("send"):
+                self._finish()
+            self._agree(Level.GOOD)
         elements = sum(bucket.elements for bucket in buckets)
         report.changed = report.changed / elements if elements else 0.0
-        state.chain, state.version = chain, report.version
-        self._states[self._tensors.digest] = state
+        state.chain, state.version = begun.chain, report.version
+        self._states[digest] = state
         while len(self._states) > _MOST_MODELS:
             del self._states[next(iter(self._states))]
         return report
 
-    def _begin(self) -> tuple[State, int]:
-        """The one exchange before buckets: who has which version of what. The state to go on from
-        and the chain that the sync's result is of."""
-        terms, digest = self._terms, self._tensors.digest
-        state = self._states.pop(digest, State())
-        is_cuda = any(entry.bits.is_cuda for entry in self._tensors.entries)
-        wants_gpu = goes_by_nccl(terms.group) and is_cuda
-        offer = secrets.randbits(63) | 1
-        mine = [MARK, terms.bucket, terms.src, int(bool(self._error)), digest, int(wants_gpu)]
-        told = self._control.gather([*mine, state.chain, state.version, offer])
-        self._report.sent_bytes += 8 * len(told[0])
-        source = told[self._control.root]
-        if any(each[:3] != source[:3] for each in told):
-            raise WeightsError("sync_weights: the ranks differ in format, bucket or src")
-        if any(each[3] or each[4] != source[4] for each in told):
-            said = self._control.texts((self._error, self._tensors.lines))
-            check_same(said, self._ranks, self._control.root)
-        self._device = self._device_of(all(each[5] for each in told))
-        self._report.version = source[7] + 1
-        self._report.why_full = self._why_full(told, source)
-        if self._report.why_full:
-            return State(), source[8]
-        return state, source[6]
+    def _broadcast_all(self, buckets: Sequence[Bucket]) -> None:
+        report, room = self._report, room_for(buckets, self._device)
+        with self._told():
+            self._make_room(room)
+        self._agree(Level.GOOD)
+        for bucket in buckets:
+            report.buckets["broadcast"] += 1
+            report.sent_bytes += bucket.nbytes
+            report.changed += bucket.elements
+            messages = messages_of(bucket, self._room, self._device)
+            with report.timed("send"):
+                self._broadcast_each(messages)
 
-    def _why_full(self, told: list[list[int]], source: list[int]) -> str:
-        if source[7] == 0:
-            return "the source's first"
-        for rank, each in zip(self._ranks, told, strict=True):
-            if each[7] == 0:
-                return f"rank {rank}'s first"
-            if each[6:8] != source[6:8]:
-                return f"rank {rank} has version {each[7]}, the source {source[7]}"
-        return ""
+    def _broadcast_each(self, messages: Sequence[Message]) -> None:
+        if self._control.is_root:
+            with self._told():
+                for message in messages:
+                    message.stage()
+        for work in [self._broadcast(message.payload) for message in messages]:
+            work.wait()
+        if not self._control.is_root:
+            with self._told():
+                for message in messages:
+                    message.apply()
 
-    def _device_of(self, all_on_gpus: bool) -> Any:
-        """Where payloads lie: on the GPU if NCCL sends them."""
-        if all_on_gpus:
-            return next(e.bits.device for e in self._tensors.entries if e.bits.is_cuda)
-        if dist.get_backend(self._terms.group) == "nccl":
-            return torch.device("cuda", torch.cuda.current_device())
-        return torch.device("cpu")
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What fails within is told to all ranks at the next agreement."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001
+            self._error = self._error or str(error)
 
     def _send(self, bucket: Bucket, number: int, state: State) -> None:
         report, version = self._report, self._report.version
@@ -206,6 +192,12 @@ class Run:
         if self._pending is not None:
             self._pending[0].wait()
             self._pending = None
+
+    def _finish(self) -> None:
+        """Payloads have come, and tensors on GPUs have them."""
+        self._wait()
+        for device in {entry.bits.device for entry in self._tensors.entries if entry.bits.is_cuda}:
+            torch.cuda.current_stream(device).synchronize()
 
     def _agree(self, level: Level) -> Level:
         """Raises on all ranks if one has failed."""

@@ -17,6 +17,7 @@ from thinwire.torch.weights.sender import KEEPS
 
 _log = logging.getLogger("thinwire.torch")
 _LEAST_BUCKET = 1 << 10
+WAYS = ("auto", "changes")
 
 
 class WeightSync:
@@ -25,8 +26,9 @@ class WeightSync:
     `bucket` is how much is encoded, sent and applied at a time. `keep` says where the source keeps
     the bits that receivers have: "host" memory (pinned, if the weights are on a GPU), the weights'
     "device", or "nothing": then only buckets in which no bit changed are left out. `codec` encodes
-    differences where more than 5% changed; None leaves that out. All ranks give the same `src` and
-    `bucket`; the first sync is collective as the others are.
+    differences where more than 5% changed; None leaves that out. Syncs of 16 MiB and more become
+    broadcasts of all bytes if these turn out to be faster, unless the source's `way` is "changes".
+    All ranks give the same `src` and `bucket`; the first sync is collective as the others are.
     """
 
     def __init__(
@@ -37,17 +39,21 @@ class WeightSync:
         bucket: int | str = "64MiB",
         keep: str = "host",
         codec: str | None = "ans",
+        way: str = "auto",
     ) -> None:
+
         self._group = group if group is not None else default_group()
         if self._group == dist.GroupMember.NON_GROUP_MEMBER:
             raise ValueError("sync_weights: this rank is not in the group")
         if keep not in KEEPS:
             raise ValueError(f"sync_weights: keep is one of {', '.join(KEEPS)}, not {keep!r}")
+        if way not in WAYS:
+            raise ValueError(f"sync_weights: way is one of {', '.join(WAYS)}, not {way!r}")
         self._root = dist.get_group_rank(self._group, src)
         size = int(parse_size(bucket) if isinstance(bucket, str) else bucket) // 8 * 8
         if not _LEAST_BUCKET <= size <= MOST_BYTES:
             raise ValueError(f"sync_weights: a bucket has {_LEAST_BUCKET} to {MOST_BYTES} bytes")
-        self._terms = Terms(self._group, src, size, keep, codec)
+        self._terms = Terms(self._group, src, size, keep, codec, way == "auto")
         self._control: Control | None = None
         self._states: dict[int, State] = {}
 
@@ -84,6 +90,7 @@ def sync_weights(
     bucket: int | str = "64MiB",
     keep: str = "host",
     codec: str | None = "ans",
+    way: str = "auto",
 ) -> SyncReport:
     """Makes the tensors of a module, buffers included, or of a mapping from names to tensors, the
     same to the bit on all ranks of `group` as on rank `src`. Collective, like a broadcast.
@@ -95,9 +102,9 @@ def sync_weights(
     WeightSync, which is the same as an object, and raises what this raises.
     """
     of_group = _syncs.setdefault(group if group is not None else default_group(), {})
-    key = (src, name, bucket, keep, codec)
+    key = (src, name, bucket, keep, codec, way)
     if key not in of_group:
-        of_group[key] = WeightSync(group, src, bucket=bucket, keep=keep, codec=codec)
+        of_group[key] = WeightSync(group, src, bucket=bucket, keep=keep, codec=codec, way=way)
     return of_group[key].sync(source)
 
 
