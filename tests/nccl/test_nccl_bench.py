@@ -14,7 +14,7 @@ from test_nccl_shim import BUILD, PROGRAMS, SHIM
 pytestmark = pytest.mark.multiproc
 
 OF_HOPS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast", "all_to_all")
-OPERATIONS = (*OF_HOPS, "send_recv", "all_to_all_grouped")
+OPERATIONS = (*OF_HOPS, "send_recv", "all_to_all_grouped", "scatter")
 SIZE = 128 << 10
 # Blocks of a ring are compressed as well.
 THRESHOLD = 16 << 10
@@ -94,6 +94,9 @@ def test_every_operation_is_right_in_every_way(values: Path) -> None:
     grouped = [line for line in lines if line["operation"] == "all_to_all_grouped"]
     assert [line["calls"] for line in grouped[:2]] == [0, 18]
     assert [line["raw_bytes"] for line in grouped[:2]] == [0, 18 * SIZE]
+    # The root's sends; receives count none.
+    scattered = [line for line in lines if line["operation"] == "scatter"]
+    assert [line["raw_bytes"] for line in scattered[:2]] == [0, 6 * SIZE]
 
 
 def test_calls_back_to_back(values: Path) -> None:

@@ -9,9 +9,9 @@
 namespace thinwire::bench::nccl {
 namespace {
 
-constexpr const char* kOperations[] = {"all_gather",        "reduce_scatter", "all_reduce",
-                                       "broadcast",         "send_recv",      "all_to_all",
-                                       "all_to_all_grouped"};
+constexpr const char* kOperations[] = {"all_gather",         "reduce_scatter", "all_reduce",
+                                       "broadcast",          "send_recv",      "all_to_all",
+                                       "all_to_all_grouped", "scatter"};
 constexpr const char* kWayNames[] = {"raw", "coded", "per-hop", "naive", "host"};
 
 // Words of a list by their place in `names`.
@@ -65,7 +65,8 @@ bool goes(Operation operation, Way way) {
   if (way == Way::kRaw || way == Way::kCoded) return true;
   // A single message of the library's is what `coded` does, as is a group of them.
   if (operation == Operation::kAllToAllGrouped) return false;
-  return way != Way::kPerHop || operation != Operation::kSendRecv;
+  return way != Way::kPerHop ||
+         (operation != Operation::kSendRecv && operation != Operation::kScatter);
 }
 const char* name_of(Way way) { return kWayNames[static_cast<int>(way)]; }
 
@@ -99,7 +100,9 @@ const char* usage() {
          "            [--filler BYTES] [--threshold BYTES] [--lossless yes|no] [--bound E]\n"
          "            [--sum-bound E] [--sum-rel E]\n"
          "operations: all_gather, reduce_scatter, all_reduce, broadcast, send_recv, all_to_all\n"
-         "and all_to_all_grouped (sends and receives). Sizes are multiples of 8: of the array in\n"
+         "and all_to_all_grouped and scatter (sends and receives). Sizes are multiples of 8: of "
+         "the\n"
+         "array in "
          "all_reduce, broadcast and send_recv, else of one rank's block.\n"
          "One process a rank: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as\n"
          "torchrun sets them. `coded` needs the preload library for NCCL, with its report on;\n"

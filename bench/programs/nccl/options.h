@@ -16,7 +16,8 @@ enum class Operation {
   kBroadcast,
   kSendRecv,
   kAllToAll,
-  kAllToAllGrouped  // as a group of sends and receives
+  kAllToAllGrouped,  // as a group of sends and receives
+  kScatter           // the same, from rank 0
 };
 enum class Way {
   kRaw,     // NCCL's own function

@@ -27,6 +27,17 @@ void exchange_with_all(const Calls& calls, const End& end, const Buffer& from, B
   check(calls.group_end(), "ncclGroupEnd");
 }
 
+void scatter(const Calls& calls, const End& end, const Buffer& from, Buffer& to, std::size_t count,
+             ncclDataType_t type, std::size_t width) {
+  check(calls.group_start(), "ncclGroupStart");
+  for (int peer = 0; end.group.rank == 0 && peer < end.group.size; ++peer) {
+    const std::size_t block = static_cast<std::size_t>(peer) * count * width;
+    check(calls.send(from.at(block), count, type, peer, end.comm, end.stream), "ncclSend");
+  }
+  check(calls.receive(to.at(), count, type, 0, end.comm, end.stream), "ncclRecv");
+  check(calls.group_end(), "ncclGroupEnd");
+}
+
 ncclDataType_t type_of(tw_dtype dtype) {
   if (dtype == TW_F32) return ncclFloat32;
   if (dtype == TW_F64) return ncclFloat64;
@@ -115,6 +126,16 @@ void PerHop::all_to_all(const char* send, char* receive, std::int64_t count) {
   for (std::int64_t distance = 1; distance < ranks_; ++distance) {
     exchange(send + wrapped(rank_ + distance) * block, count,
              receive + wrapped(rank_ - distance) * block, count, distance);
+  }
+}
+
+void PerHop::scatter(const char* send, char* receive, std::int64_t count) {
+  constexpr int kNone = -1;
+  if (rank_ != 0) return messages_->exchange({nullptr, 0, kNone}, {receive, count, 0});
+  const std::int64_t block = count * width_;
+  device_.copy(receive, send, static_cast<std::size_t>(block));
+  for (int peer = 1; peer < ranks_; ++peer) {
+    messages_->exchange({send + peer * block, count, peer}, {nullptr, 0, kNone});
   }
 }
 

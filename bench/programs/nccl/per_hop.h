@@ -30,6 +30,10 @@ void exchange(const Calls& calls, const End& end, const Buffer& from, Buffer& to
 void exchange_with_all(const Calls& calls, const End& end, const Buffer& from, Buffer& to,
                        std::size_t count, ncclDataType_t type, std::size_t width);
 
+// `count` elements of rank 0 to each rank, itself included, in one group.
+void scatter(const Calls& calls, const End& end, const Buffer& from, Buffer& to, std::size_t count,
+             ncclDataType_t type, std::size_t width);
+
 ncclDataType_t type_of(tw_dtype dtype);
 
 // Elements that go to a rank, and those that come from one; a rank of -1: none.
@@ -79,6 +83,7 @@ class PerHop {
   void all_reduce(const char* send, char* receive, std::int64_t count);      // both rings
   void broadcast(const char* send, char* receive, std::int64_t count);       // a chain from rank 0
   void all_to_all(const char* send, char* receive, std::int64_t count);    // by turns, by distance
+  void scatter(const char* send, char* receive, std::int64_t count);       // by turns, from rank 0
   void send_receive(const char* send, char* receive, std::int64_t count);  // to the next
 
  private:

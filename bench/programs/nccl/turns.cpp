@@ -24,6 +24,7 @@ tw_operation as_collective(Operation operation) {
   if (operation == Operation::kAllToAll || operation == Operation::kAllToAllGrouped) {
     return TW_ALLTOALL;
   }
+  if (operation == Operation::kScatter) return TW_SCATTER;
   return operation == Operation::kBroadcast ? TW_BCAST : TW_ALLGATHER;
 }
 
@@ -145,6 +146,8 @@ void Turns::enqueue(const Calls& calls) {
                    "ncclAlltoAll");
     case Operation::kAllToAllGrouped:
       return exchange_with_all(calls, end(), *send_, *receive_, count, type, width());
+    case Operation::kScatter:
+      return scatter(calls, end(), *send_, *receive_, count, type, width());
   }
 }
 
@@ -161,6 +164,8 @@ void Turns::enqueue(Way way) {
       return hops.all_reduce(send_->at(), receive_->at(), count_);
     case Operation::kBroadcast:
       return hops.broadcast(send_->at(), receive_->at(), count_);
+    case Operation::kScatter:
+      return hops.scatter(send_->at(), receive_->at(), count_);
     case Operation::kSendRecv:
       return hops.send_receive(send_->at(), receive_->at(), count_);
     default:
@@ -199,7 +204,7 @@ void Turns::count_on(Way way) {
   for (int call = 0; call < kCalls; ++call) {
     if (messages) {
       exchange(calls, end(), *small_[0], *small_[1], count, type);
-    } else if (operation_ == Operation::kAllToAllGrouped) {
+    } else if (operation_ == Operation::kAllToAllGrouped || operation_ == Operation::kScatter) {
       exchange_with_all(calls, end(), *small_[0], *small_[1], count, type, width());
     } else if (operation_ == Operation::kAllReduce || operation_ == Operation::kReduceScatter) {
       // A codec that takes reductions alone has a number for what it takes, and none for what it
@@ -218,14 +223,17 @@ void Turns::count_on(Way way) {
 
 Counts Turns::counts(Way way) const {
   constexpr const char* kNames[] = {"AllGather", "ReduceScatter", "AllReduce", "Broadcast",
-                                    "Send",      "AlltoAll",      "Send"};
+                                    "Send",      "AlltoAll",      "Send",      "Send"};
   if (way == Way::kRaw) return {};
   if (const ByHand* const by_hand = by_hand_[static_cast<int>(way)]) return by_hand->counts();
   // The last rank of a chain sends nothing.
   const bool last = operation_ == Operation::kBroadcast && group_.rank + 1 == group_.size;
   if (way == Way::kPerHop) return job_.library.counts(last ? "Recv" : "Send");
-  Counts counts = job_.library.counts(kNames[static_cast<int>(operation_)]);
-  if (operation_ == Operation::kAllToAllGrouped && group_.size > 1) {
+  const bool receives = operation_ == Operation::kScatter && group_.rank != 0;
+  Counts counts = job_.library.counts(receives ? "Recv" : kNames[static_cast<int>(operation_)]);
+  const bool has_own = operation_ == Operation::kAllToAllGrouped ||
+                       (operation_ == Operation::kScatter && group_.rank == 0);
+  if (has_own && group_.size > 1) {
     counts.leave_out(kToItself, count_ * size_of(job_.options.dtype));
   }
   return counts;
@@ -242,8 +250,8 @@ Tolerance Turns::tolerance(Way way) const {
   const int ranks = group_.size;
   const bool anew = way >= Way::kPerHop;  // at each hop
   if (!sums(operation_)) {
-    const bool one_hop =
-        operation_ == Operation::kSendRecv || operation_ == Operation::kAllToAll || !anew;
+    const bool one_hop = operation_ == Operation::kSendRecv || operation_ == Operation::kAllToAll ||
+                         operation_ == Operation::kScatter || !anew;
     return {false, options.bound * (one_hop ? 1 : std::max(1, ranks - 1))};
   }
   // A bound of the result holds for one operation, not for messages that a ring is made of.

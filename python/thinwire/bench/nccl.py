@@ -25,6 +25,7 @@ OPERATIONS = (
     "send_recv",
     "all_to_all",
     "all_to_all_grouped",  # a group of sends and receives
+    "scatter",  # the same, from rank 0
 )
 RAW, CODED, PER_HOP = "raw", "coded", "per-hop"
 WAYS = (RAW, CODED, PER_HOP)
@@ -74,7 +75,9 @@ def goes(operation: str, way: str) -> bool:
     """Whether the program runs it in this way."""
     if way in (RAW, CODED):
         return True
-    return operation != "all_to_all_grouped" and (way != PER_HOP or operation != "send_recv")
+    return operation != "all_to_all_grouped" and (
+        way != PER_HOP or operation not in ("send_recv", "scatter")
+    )
 
 
 def run_operations(place: Place, session: NcclSession) -> list[dict[str, Any]]:

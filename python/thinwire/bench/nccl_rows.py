@@ -21,6 +21,7 @@ _COLLECTIVES = {
     "send_recv": "bcast",
     "all_to_all": "alltoall",
     "all_to_all_grouped": "alltoall",
+    "scatter": "scatter",
 }
 
 
