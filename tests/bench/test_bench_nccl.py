@@ -58,8 +58,8 @@ def coded_row(dropped: int = 0, **changes: Any) -> Any:
 
 
 def test_figures_are_those_of_nccl_tests() -> None:
-    # Its PERFORMANCE.md, of 4 ranks; sizes of one rank's block in the first two and the last.
-    factors = dict(zip(OPERATIONS, (3.0, 3.0, 1.5, 1.0, 1.0, 3.0, 3.0), strict=True))
+    # Its PERFORMANCE.md, of 4 ranks; sizes of one rank's block in the first two and the last three.
+    factors = dict(zip(OPERATIONS, (3.0, 3.0, 1.5, 1.0, 1.0, 3.0, 3.0, 3.0), strict=True))
     assert {op: bus_bytes(op, 100, 4) / 100 for op in OPERATIONS} == factors
     raw, coded = make_rows(Link(), session(), [LINE, CODED])
     assert (
