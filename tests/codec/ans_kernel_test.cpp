@@ -1,4 +1,4 @@
-// The kernels of ans's chunks in pieces, run on the host: their bytes beside those of the CPU.
+// The kernels of ans, run on the host: their bytes beside those of the CPU.
 #include "codec/fake_cuda/fake_cuda.h"
 //
 #include <gtest/gtest.h>
@@ -7,7 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "codec/ans/piece_chunk.cuh"
+#include "codec/ans/decode.cuh"
+#include "codec/ans/encode.cuh"
+#include "codec/ans/v0_chunk.cuh"
+#include "codec/ans_plain.h"
 #include "codec/ans_values.h"
 #include "codec/registry.h"
 #include "codec/words.h"
@@ -52,22 +55,35 @@ std::vector<std::byte> encoded_by_kernel(const std::vector<WordOf<kDtype>>& valu
   return {payload, payload + std::min(bytes, piece.bytes)};
 }
 
+// The coder of the version that a parameter is of.
+template <Dtype kDtype, typename Use>
+void with_coder(std::uint64_t parameter, Use&& use) {
+  if ((parameter & ans::kInPieces) != 0) {
+    use.template operator()<Coder<kDtype>>();
+  } else {
+    use.template operator()<ans::v0::ChunkCoder<kDtype>>();
+  }
+}
+
 // False if the kernel refuses the payload.
 template <Dtype kDtype>
 bool decoded_by_kernel(const std::vector<std::byte>& payload, std::uint64_t parameter,
                        std::vector<WordOf<kDtype>>& values) {
   using Word = WordOf<kDtype>;
-  auto shared = std::make_unique<Shared<Coder<kDtype>, typename Coder<kDtype>::DecodeState>>();
-  std::copy(payload.begin(), payload.end(), reinterpret_cast<std::byte*>(shared->payload));
   const auto target = piece_of<Word>(reinterpret_cast<std::byte*>(values.data()), values.size());
   const cuda::Sink<kDtype, false> sink{};
-  unsigned refusals = 0;
-  const bool ends = FakeBlock().run(Coder<kDtype>::kThreads, [&] {
-    refusals += !Coder<kDtype>::decode(shared->payload, static_cast<std::uint32_t>(payload.size()),
-                                       target, parameter, shared->state, sink);
+  unsigned refusals = 0, threads = 0;
+  with_coder<kDtype>(parameter, [&]<typename Own>() {
+    auto shared = std::make_unique<Shared<Own, typename Own::DecodeState>>();
+    std::copy(payload.begin(), payload.end(), reinterpret_cast<std::byte*>(shared->payload));
+    threads = Own::kThreads;
+    const bool ends = FakeBlock().run(Own::kThreads, [&] {
+      refusals += !Own::decode(shared->payload, static_cast<std::uint32_t>(payload.size()), target,
+                               parameter, shared->state, sink);
+    });
+    EXPECT_TRUE(ends);
   });
-  EXPECT_TRUE(ends);
-  EXPECT_TRUE(refusals == 0 || refusals == Coder<kDtype>::kThreads);
+  EXPECT_TRUE(refusals == 0 || refusals == threads);
   return refusals == 0;
 }
 
@@ -90,7 +106,7 @@ void expect_as_cpu(const std::vector<WordOf<kDtype>>& values, std::uint64_t tupl
 template <Dtype kDtype>
 void expect_all_as_cpu() {
   using Word = WordOf<kDtype>;
-  constexpr std::size_t kWhole = ans::kCutChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
+  constexpr std::size_t kWhole = ans::kChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
   for (int kind = 0; kind < kAnsKinds; ++kind) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{300}, kPiece + 129, kWhole}) {
       for (const std::uint64_t tuple : {0, 1, 3}) {
@@ -114,34 +130,65 @@ TEST(AnsKernel, Codes64As) { expect_all_as_cpu<Dtype::kF64>(); }
 
 // A kernel refuses what the CPU refuses, and decodes to the same values otherwise.
 template <Dtype kDtype>
-void expect_damage_as_cpu() {
+void expect_damage_as_cpu(const std::vector<std::byte>& sound, std::size_t count,
+                          std::uint64_t parameter, int rounds) {
   using Word = WordOf<kDtype>;
   std::mt19937 random(7);
+  const Chunk chunk{kDtype, Shape::line(count)};
+  for (int round = 0; round < rounds; ++round) {
+    auto payload = sound;
+    const std::size_t within =
+        round % 2 == 0 ? std::min<std::size_t>(100, payload.size()) : payload.size();
+    if (round > 0) {
+      payload[random() % within] ^= std::byte{static_cast<std::uint8_t>(1 + random() % 255)};
+    }
+    if (round % 10 == 9) payload.resize(payload.size() - 1 - random() % 40);
+    std::vector<Word> by_cpu(count), by_kernel(count);
+    const bool is_sound =
+        kAns.decode(payload, chunk, parameter, reinterpret_cast<std::byte*>(by_cpu.data())).ok();
+    ASSERT_TRUE(is_sound || round > 0);
+    ASSERT_EQ(decoded_by_kernel<kDtype>(payload, parameter, by_kernel), is_sound) << round;
+    if (is_sound) {
+      ASSERT_TRUE(by_kernel == by_cpu);
+    }
+  }
+}
+
+template <Dtype kDtype>
+void expect_damage_as_cpu() {
+  using Word = WordOf<kDtype>;
   for (const int kind : {kAnsFew, kAnsGradient, kAnsHoles}) {
     const auto values = ans_values<Word>(ans::kPieceValues<Word> + 100, kind);
     const std::uint64_t parameter = ans::kInPieces | 1;
     const Chunk chunk{kDtype, Shape::line(values.size())};
     const auto sound =
         encoded(kAns, reinterpret_cast<const std::byte*>(values.data()), chunk, parameter);
-    for (int round = 0; round < 24; ++round) {
-      auto payload = sound;
-      const std::size_t within =
-          round % 2 == 0 ? std::min<std::size_t>(100, payload.size()) : payload.size();
-      payload[random() % within] ^= std::byte{static_cast<std::uint8_t>(1 + random() % 255)};
-      if (round % 10 == 9) payload.resize(payload.size() - 1 - random() % 40);
-      std::vector<Word> by_cpu(values.size()), by_kernel(values.size());
-      const bool is_sound =
-          kAns.decode(payload, chunk, parameter, reinterpret_cast<std::byte*>(by_cpu.data())).ok();
-      ASSERT_EQ(decoded_by_kernel<kDtype>(payload, parameter, by_kernel), is_sound) << round;
-      if (is_sound) {
-        ASSERT_TRUE(by_kernel == by_cpu);
-      }
-    }
+    expect_damage_as_cpu<kDtype>(sound, values.size(), parameter, 24);
   }
 }
 
 TEST(AnsKernel, RefusesDamaged16) { expect_damage_as_cpu<Dtype::kBf16>(); }
 TEST(AnsKernel, RefusesDamaged32) { expect_damage_as_cpu<Dtype::kF32>(); }
+
+// Payloads of version 0, by a plain reading of its page.
+template <Dtype kDtype>
+void expect_older_as_cpu() {
+  using Word = WordOf<kDtype>;
+  for (const int kind : {int{kSmooth}, int{kZero}, kAnsFew, kAnsHoles}) {
+    for (const std::uint64_t tuple : {1, 3}) {
+      SCOPED_TRACE("kind " + std::to_string(kind) + " tuple " + std::to_string(tuple));
+      const auto values = ans_values<Word>(500, kind);
+      const auto sound = ans_parts(values, tuple).payload();
+      if (sound.size() >= 500 * sizeof(Word)) continue;
+      expect_damage_as_cpu<kDtype>(sound, values.size(), tuple, 3);
+    }
+  }
+}
+
+TEST(AnsKernel, DecodesOlder8) { expect_older_as_cpu<Dtype::kE4m3>(); }
+TEST(AnsKernel, DecodesOlder16) { expect_older_as_cpu<Dtype::kBf16>(); }
+TEST(AnsKernel, DecodesOlder32) { expect_older_as_cpu<Dtype::kF32>(); }
+TEST(AnsKernel, DecodesOlder64) { expect_older_as_cpu<Dtype::kF64>(); }
 
 }  // namespace
 }  // namespace thinwire::codec::testing

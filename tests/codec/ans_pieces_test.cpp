@@ -32,7 +32,7 @@ void expect_round_trip(const std::vector<Word>& values, std::uint64_t tuple) {
 
 template <typename Word>
 void expect_round_trips() {
-  constexpr std::size_t kWhole = ans::kCutChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
+  constexpr std::size_t kWhole = ans::kChunkValues<Word>, kPiece = ans::kPieceValues<Word>;
   for (int kind = 0; kind < kAnsKinds; ++kind) {
     for (const std::size_t count :
          {std::size_t{1}, std::size_t{127}, std::size_t{128}, std::size_t{1000}, kPiece, kPiece + 1,

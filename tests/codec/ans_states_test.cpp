@@ -1,5 +1,4 @@
-// The steps of ans by vectors beside those by any processor: the same words, states and bytes, and
-// the same refusals.
+// The groups of ans by vectors beside those by any processor: the same words, states and bytes.
 #include "codec/ans/states.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +13,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kSizes[] = {32, 33, 63, 64, 95, 500, 1000, 2048, 4095, 8192};
+constexpr std::uint32_t kGroups = 8, kValues = kGroups * kGroupValues;
 
 // Bytes of which `kinds` differ, the first of them the most frequent by far, or by little.
-Bytes some_plane(std::size_t size, unsigned kinds, double steepness, std::mt19937& random) {
+Bytes some_plane(unsigned kinds, double steepness, std::mt19937& random) {
   std::uniform_real_distribution<double> draw(0, 1);
-  Bytes plane(size);
+  Bytes plane(kValues);
   for (std::byte& byte : plane) {
     const auto kind = static_cast<unsigned>(kinds * std::pow(draw(random), steepness));
     byte = static_cast<std::byte>(std::min(kind, kinds - 1) * 83);
@@ -29,64 +28,95 @@ Bytes some_plane(std::size_t size, unsigned kinds, double steepness, std::mt1993
 
 struct Taken {
   States states;
-  Bytes words;  // after as many bytes as the states of a payload have
-  bool fits = false;
+  Bytes words;
+
+  bool operator==(const Taken&) const = default;
 };
 
-Taken take(const Stepper& stepper, States states, ByteView plane, const Steps& steps,
-           std::size_t room) {
-  Bytes out(room + kBehindWords);
-  const std::byte* const end = stepper.take_plane(states, plane, steps, out.data(), &out[room]);
-  if (end == nullptr) return {};
-  Taken taken{states, Bytes(kStateBytes), true};
-  taken.words.insert(taken.words.end(), out.data(), out.data() + (end - out.data()));
-  return taken;
+Taken take(const GroupStepper& stepper, States states, const LinesToTake& lines) {
+  Bytes memory(kMostGroupBytes * (kGroups + 1));
+  std::byte* const end = memory.data() + memory.size();
+  std::byte* next = end;
+  for (std::uint32_t group = kGroups; group-- > 0;) {
+    next = stepper.take(states, lines, group * kGroupValues, next);
+  }
+  return {states, Bytes(next, end)};
 }
 
-struct GivenBack {
-  States states{};
-  Bytes plane;
-  std::size_t left = 0;
-  bool is_enough = false;
+struct Given {
+  States states;
+  Bytes first, second;
+  std::size_t words;  // how many bytes were read
 
-  bool operator==(const GivenBack&) const = default;
+  bool operator==(const Given&) const = default;
 };
-
-// Bytes that are left if words run out are nobody's business.
-GivenBack give_back(const Stepper& stepper, States states, const Bytes& words, std::size_t size,
-                    const Slots& slots) {
-  const Bytes exact(words);
-  GivenBack given{states, Bytes(size)};
-  ByteView left = ByteView(exact).subspan(kStateBytes);
-  if (!stepper.give_back_plane(given.states, given.plane, slots, left)) return {};
-  given.left = left.size();
-  given.is_enough = true;
-  return given;
-}
 
 class AnsStates : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (wide_stepper() == nullptr) GTEST_SKIP() << "this processor has no AVX2";
+    if (wide_group_stepper() == nullptr) GTEST_SKIP() << "this processor has no AVX2";
   }
 
-  // Calls visit(plane, model) for planes that are coded.
+  // Two planes, the second of which has bytes only if those of the first are not 0.
+  struct Planes {
+    Bytes first, second;
+    bool is_sparse;
+    Model models[2];
+  };
+
+  // Calls visit(planes) for planes that are coded.
   template <typename Visit>
-  void for_each_plane(Visit&& visit) {
+  void for_each_pair(Visit&& visit) {
     int coded = 0;
-    for (const std::size_t size : kSizes) {
-      for (const unsigned kinds : {2u, 3u, 20u, 256u}) {
-        for (const double steepness : {1.0, 2.0, 5.0, 20.0}) {
-          const Bytes plane = some_plane(size, kinds, steepness, random_);
-          Model model;
-          if (!model.take(plane) || !model.is_mixed()) continue;
-          SCOPED_TRACE(::testing::Message() << size << " bytes of " << kinds << ", " << steepness);
-          visit(plane, model);
+    for (const unsigned kinds : {2u, 3u, 20u, 256u}) {
+      for (const double steepness : {1.5, 2.0, 5.0, 20.0}) {
+        for (const bool is_sparse : {false, true}) {
+          Planes planes{some_plane(kinds, steepness, random_),
+                        some_plane(20, steepness, random_),
+                        is_sparse,
+                        {}};
+          const auto is_coded = [](Model& model, const Bytes& plane) {
+            return model.take(count(plane), kValues) && model.is_mixed();
+          };
+          if (!is_coded(planes.models[0], planes.first)) continue;
+          if (!is_coded(planes.models[1], planes.second)) continue;
+          SCOPED_TRACE(::testing::Message() << kinds << ", " << steepness << ", " << is_sparse);
+          visit(planes);
           ++coded;
         }
       }
     }
-    EXPECT_GT(coded, 60);
+    EXPECT_GT(coded, 20);
+  }
+
+  static Taken taken(const GroupStepper& stepper, const States& states, const Planes& planes) {
+    Steps steps[2];
+    LinesToTake lines;
+    lines.values = kValues;
+    lines.mask = planes.first.data();
+    for (int at = 0; at < 2; ++at) planes.models[at].make(steps[at]);
+    lines.add(planes.first.data(), steps[0], false);
+    lines.add(planes.second.data(), steps[1], planes.is_sparse);
+    return take(stepper, states, lines);
+  }
+
+  static Given given(const GroupStepper& stepper, States states, const Planes& planes,
+                     Bytes words) {
+    words.resize(words.size() + kMostGroupBytes * kGroups);
+    Slots slots[2];
+    Given found{states, Bytes(kValues), Bytes(kValues), 0};
+    LinesToGive lines;
+    lines.values = kValues;
+    lines.mask = found.first.data();
+    for (int at = 0; at < 2; ++at) planes.models[at].make(slots[at]);
+    lines.add(found.first.data(), slots[0], false);
+    lines.add(found.second.data(), slots[1], planes.is_sparse);
+    const std::byte* next = words.data();
+    for (std::uint32_t group = 0; group < kGroups; ++group) {
+      next = stepper.give(found.states, lines, group * kGroupValues, next);
+    }
+    found.words = static_cast<std::size_t>(next - words.data());
+    return found;
   }
 
   States some_states() {
@@ -99,73 +129,67 @@ class AnsStates : public ::testing::Test {
   std::mt19937 random_{2026};
 };
 
-TEST_F(AnsStates, VectorsTakeAndGiveBackWhatNumbersDo) {
-  for_each_plane([&](const Bytes& plane, const Model& model) {
-    Steps steps;
-    Slots slots;
-    model.make(steps);
-    model.make(slots);
+TEST_F(AnsStates, VectorsTakeAndGiveWhatNumbersDo) {
+  for_each_pair([&](const Planes& planes) {
     States least;
     least.fill(kLeastState);
     for (const States& states : {least, some_states()}) {
-      const Taken one = take(portable_stepper(), states, plane, steps, 3 * plane.size());
-      const Taken other = take(*wide_stepper(), states, plane, steps, 3 * plane.size());
-      ASSERT_TRUE(one.fits);
-      ASSERT_EQ(one.states, other.states);
-      ASSERT_EQ(one.words, other.words);
-      const GivenBack given =
-          give_back(*wide_stepper(), one.states, one.words, plane.size(), slots);
-      ASSERT_TRUE(given.is_enough);
-      ASSERT_EQ(given.plane, plane);
-      ASSERT_EQ(given.states, states);
-      ASSERT_EQ(given.left, 0u);
-      ASSERT_EQ(given, give_back(portable_stepper(), one.states, one.words, plane.size(), slots));
-    }
-  });
-}
-
-TEST_F(AnsStates, RoomIsTheSame) {
-  for_each_plane([&](const Bytes& plane, const Model& model) {
-    Steps steps;
-    model.make(steps);
-    const States states = some_states();
-    const Taken whole = take(portable_stepper(), states, plane, steps, 3 * plane.size());
-    const std::size_t needed = whole.words.size() - kStateBytes;
-    for (const std::size_t less : {std::size_t{0}, std::size_t{2}, needed / 2, needed}) {
-      const std::size_t room = needed - less;
-      const bool fits = take(portable_stepper(), states, plane, steps, room).fits;
-      EXPECT_EQ(fits, less == 0) << less;
-      EXPECT_EQ(take(*wide_stepper(), states, plane, steps, room).fits, fits) << less;
+      const Taken one = taken(portable_group_stepper(), states, planes);
+      ASSERT_EQ(one, taken(*wide_group_stepper(), states, planes));
+      const Given back = given(*wide_group_stepper(), one.states, planes, one.words);
+      ASSERT_EQ(back.first, planes.first);
+      for (std::size_t at = 0; at < kValues; ++at) {
+        const bool is_there = !planes.is_sparse || planes.first[at] != std::byte{0};
+        ASSERT_EQ(back.second[at], is_there ? planes.second[at] : std::byte{0});
+      }
+      ASSERT_EQ(back.states, states);
+      ASSERT_EQ(back.words, one.words.size());
+      ASSERT_EQ(back, given(portable_group_stepper(), one.states, planes, one.words));
     }
   });
 }
 
 TEST_F(AnsStates, WordsAndStatesOfNobodyGiveTheSame) {
-  int refused = 0;
-  for_each_plane([&](const Bytes& plane, const Model& model) {
-    Slots slots;
-    model.make(slots);
-    for (const std::size_t count :
-         {std::size_t{0}, std::size_t{1}, plane.size() / 8, plane.size() / 2, 2 * plane.size()}) {
-      Bytes words(kStateBytes + 2 * count);
-      for (std::byte& byte : words) byte = static_cast<std::byte>(random_());
-      const States states = some_states();
-      const GivenBack one = give_back(portable_stepper(), states, words, plane.size(), slots);
-      EXPECT_EQ(one, give_back(*wide_stepper(), states, words, plane.size(), slots)) << count;
-      refused += !one.is_enough;
+  for_each_pair([&](const Planes& planes) {
+    Bytes words(kMostGroupBytes * kGroups);
+    for (std::byte& byte : words) byte = static_cast<std::byte>(random_());
+    const States states = some_states();
+    EXPECT_EQ(given(portable_group_stepper(), states, planes, words),
+              given(*wide_group_stepper(), states, planes, words));
+  });
+}
+
+TEST_F(AnsStates, RoomIsKept) {
+  for_each_pair([&](const Planes& planes) {
+    Steps steps;
+    planes.models[0].make(steps);
+    LinesToTake lines;
+    lines.values = kValues - 5;
+    lines.add(planes.first.data(), steps, false);
+    Bytes memory(kMostGroupBytes * (kGroups + 1));
+    std::byte* const end = memory.data() + memory.size();
+    const States states = some_states();
+    States last = states;
+    const std::byte* const begin = take_piece(last, lines, end, memory.size());
+    ASSERT_NE(begin, nullptr);
+    const auto needed = static_cast<std::size_t>(end - begin);
+    for (const std::size_t less : {std::size_t{0}, std::size_t{2}, needed / 2, needed}) {
+      last = states;
+      const bool fits = take_piece(last, lines, end, needed - less) != nullptr;
+      EXPECT_EQ(fits, less == 0) << less;
     }
   });
-  EXPECT_GT(refused, 100);
 }
 
 // Returns the first code of the table of two bytes, one of which is there `times` of `all`.
 TEST(AnsModel, FrequenciesAreThoseOfTheFormat) {
-  for (const std::uint32_t all : {8192u, 8191u, 4096u, 2048u, 1500u, 333u, 64u}) {
-    for (std::uint32_t times = 1; times < all / 2; ++times) {
-      Bytes plane(all, std::byte{1});
-      std::fill_n(plane.begin(), times, std::byte{0});
+  for (const std::uint32_t all : {32768u, 8192u, 8191u, 4096u, 2048u, 1500u, 333u, 64u}) {
+    for (std::uint32_t times = 1; times < all / 2; times += 1 + all / 9000) {
+      Counts counts{};
+      counts[0] = times;
+      counts[1] = all - times;
       Model model;
-      if (!model.take(plane)) continue;
+      if (!model.take(counts, all)) continue;
       std::byte table[kMostTableBytes];
       ASSERT_EQ(model.write(table) - table, 5);
       ASSERT_EQ(std::to_integer<std::uint32_t>(table[2]) & 0x3f, code_of(times, all))

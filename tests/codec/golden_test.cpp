@@ -118,7 +118,8 @@ std::uint64_t fnv1a(const Bytes& bytes) {
 // `is_older` if only a version before this one encodes so.
 void expect_chunk(const Codec& codec, std::uint64_t parameter, bool is_older, const Chunk& chunk,
                   const std::byte* values, const std::optional<Bytes>& payload, std::byte* out) {
-  if (is_older && payload) {
+  if (is_older) {
+    ASSERT_TRUE(payload.has_value());
     EXPECT_TRUE(codec.decode(*payload, chunk, parameter, out).ok());
     return;
   }

@@ -1,26 +1,15 @@
 // decode-<codec>: hostile payloads under a sound header and sound checksums.
-#include "base/checksum.h"
 #include "codec/layout.h"
 #include "fuzz/all_targets.h"
-#include "fuzz/recipe.h"
+#include "fuzz/payloads.h"
 
 namespace thinwire::fuzz {
 namespace {
 
-enum Flag : std::uint8_t {
-  kNoChecksums = 1,
-  // The payloads' lengths: of fixed-size codecs what the codec asks for, the input repeated if
-  // it is too short; of others the input says. This flag is for the other way.
-  kOtherLengths = 2,
-  kRawChunks = 4,  // the chunks say that they are stored raw
-  // Under a codec that takes "fill=": payloads begin with a mask, and the input says their lengths.
-  kHoled = 8,
-};
-
-bool is_holed(const Recipe& recipe) {
-  const codec::Codec& codec = *recipe.coder.codec;
-  return !codec.lossless && !codec.gpu_only && (recipe.flags & kHoled) != 0;
-}
+// The flag, besides those of payloads.h, about the payloads' lengths: of fixed-size codecs what the
+// codec asks for, the input repeated if it is too short; of others, and of those with a mask, the
+// input says. With this flag it is the other way round.
+constexpr std::uint8_t kOtherLengths = 2;
 
 // The payload of each chunk, out of what the input has left.
 std::vector<Bytes> cut_payloads(const Recipe& recipe, const codec::Layout& layout, Reader reader) {
@@ -48,39 +37,6 @@ std::vector<Bytes> cut_payloads(const Recipe& recipe, const codec::Layout& layou
     payloads.push_back(std::move(payload));
   }
   return payloads;
-}
-
-// A frame of exactly these payloads, all its checksums right.
-Bytes seal_frame(const Recipe& recipe, const std::vector<Bytes>& payloads) {
-  const bool checksums = (recipe.flags & kNoChecksums) == 0;
-  Bytes table, body;
-  for (const Bytes& payload : payloads) {
-    auto row = static_cast<std::uint32_t>(payload.size());
-    if ((recipe.flags & kRawChunks) != 0) row |= codec::kRawChunk;
-    const auto sum = checksums ? static_cast<std::uint32_t>(checksum(payload)) : 0u;
-    table.resize(table.size() + codec::kTableRowBytes);
-    store(table.data() + table.size() - 8, row);
-    store(table.data() + table.size() - 4, sum);
-    body.insert(body.end(), payload.begin(), payload.end());
-  }
-  frame::Header header;
-  header.codec = recipe.coder.codec->id;
-  header.codec_version = recipe.coder.codec->version;
-  header.dtype = recipe.array.dtype;
-  header.chunk_checksums = checksums;
-  header.shape = recipe.array.shape;
-  header.parameter = recipe.coder.parameter;
-  header.body_bytes = table.size() + body.size();
-  if (is_holed(recipe)) {
-    header.version = frame::kFillsVersion;
-    header.has_fill = true;
-    header.fill = 0x3F80;
-  }
-  Bytes sealed(header.header_bytes());
-  frame::pack(header, frame::file_mark(), sealed.data());
-  sealed.insert(sealed.end(), table.begin(), table.end());
-  sealed.insert(sealed.end(), body.begin(), body.end());
-  return sealed;
 }
 
 }  // namespace
@@ -115,22 +71,11 @@ namespace {
 
 // Such an array, encoded, as the rest of an input of run_decode(); empty if the codec declines.
 Bytes encoded_rest(const Recipe& recipe, ByteView values) {
-  const codec::Codec& codec = *recipe.coder.codec;
-  const codec::Layout layout = codec::make_layout(codec, recipe.coder.parameter, recipe.array);
   Bytes rest;
-  for (std::uint64_t index = 0; index < layout.chunks; ++index) {
-    const codec::Chunk chunk = layout.chunk(index);
-    Bytes payload(codec.bound(chunk, recipe.coder.parameter));
-    Bytes source(chunk.raw_bytes());
-    if (layout.in_boxes) {
-      codec::gather(values.data(), layout.box(index), dtype_size(chunk.dtype), source.data());
-    } else {
-      std::memcpy(source.data(), values.data() + layout.raw_offset(index), source.size());
-    }
-    const auto bytes = codec.encode(source.data(), chunk, recipe.coder.parameter, payload.data());
-    if (!bytes.ok()) return {};
-    payload.resize(*bytes);
-    if (!codec.fixed_size && index + 1 < layout.chunks) {
+  const std::vector<Bytes> payloads = encode_chunks(recipe, values);
+  for (std::size_t index = 0; index < payloads.size(); ++index) {
+    const Bytes& payload = payloads[index];
+    if (!recipe.coder.codec->fixed_size && index + 1 < payloads.size()) {
       rest.resize(rest.size() + 2);
       store(rest.data() + rest.size() - 2, static_cast<std::uint16_t>(payload.size()));
     }

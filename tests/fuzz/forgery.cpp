@@ -4,7 +4,7 @@
 #include "codec/registry.h"
 #include "frame/header.h"
 #include "fuzz/all_targets.h"
-#include "fuzz/recipe.h"
+#include "fuzz/payloads.h"
 
 namespace thinwire::fuzz {
 namespace {
@@ -25,6 +25,15 @@ void add_frames(const codec::Codec& codec, const codec::Chunk& array, std::uint6
     message::EncodeOptions options;
     options.chunk_checksums = kind % 2 == 0;
     message::Coder coder{&codec, parameter};
+    if (is_older(codec, parameter)) {
+      const std::uint8_t flags = options.chunk_checksums ? 0 : kNoChecksums;
+      const Recipe recipe{coder, array, flags};
+      const std::vector<Bytes> payloads = encode_chunks(recipe, values);
+      if (payloads.size() != 1 || payloads[0].size() >= array.raw_bytes()) continue;
+      Bytes frame = seal_frame(recipe, payloads);
+      if (frame.size() <= kLongestOrigin) origin.frames.push_back(std::move(frame));
+      continue;
+    }
     // Half of the frames of lossy codecs are of arrays that miss values.
     if (!codec.lossless && origin.frames.size() % 2 == 0) {
       coder.fill.kind = codec::Fill::Kind::kNan;

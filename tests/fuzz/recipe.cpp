@@ -93,8 +93,15 @@ Bytes write_recipe(const codec::Codec& codec, const codec::Chunk& array, std::ui
 std::vector<std::uint64_t> sample_parameters(const codec::Codec& codec, Dtype dtype, int rank,
                                              std::size_t most) {
   std::vector<std::uint64_t> found;
-  for (const std::uint64_t word : {512u, 3u, 0u, 1u, 32u, 2048u, 1029u, 200u, 4096u}) {
-    if (codec.check(word, dtype, rank).ok()) found.push_back(word);
+  // The first one is of the codec's newest version.
+  const auto example = codec::parse_spec(codec.example);
+  const std::uint64_t first = codec.older_versions > 0 ? example->parameter : 512;
+  for (const std::uint64_t word :
+       {first, std::uint64_t{512}, std::uint64_t{3}, first + 2, std::uint64_t{0}, std::uint64_t{1},
+        std::uint64_t{32}, std::uint64_t{2048}, std::uint64_t{1029}, std::uint64_t{200},
+        std::uint64_t{4096}}) {
+    const bool is_known = std::ranges::find(found, word) != found.end();
+    if (!is_known && codec.check(word, dtype, rank).ok()) found.push_back(word);
   }
   if (found.empty()) found.push_back(sound_parameter(codec, 0, dtype, rank));
   found.resize(std::min(found.size(), most));

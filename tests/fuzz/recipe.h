@@ -59,7 +59,7 @@ void for_each_sample(const codec::Codec& codec, const Body& body) {
     for (int rank = 1; rank <= codec.max_rank; ++rank) {
       for (const Shape& shape : sample_shapes(rank)) {
         const codec::Chunk array{static_cast<Dtype>(dtype), shape};
-        const std::size_t parameters = shape.count() > kSomeValues ? 1 : 5;
+        const std::size_t parameters = shape.count() > kSomeValues ? 1 : 6;
         for (const auto parameter : sample_parameters(codec, array.dtype, rank, parameters)) {
           body(array, parameter);
         }

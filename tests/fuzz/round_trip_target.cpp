@@ -3,13 +3,13 @@
 #include "codec/layout.h"
 #include "codec/registry.h"
 #include "fuzz/all_targets.h"
-#include "fuzz/recipe.h"
+#include "fuzz/payloads.h"
 
 namespace thinwire::fuzz {
 namespace {
 
-enum Flag : std::uint8_t { kNoChecksums = 1, kDecline = 2 };
-constexpr int kKindShift = 2;  // two bits: one of kDataKinds
+constexpr std::uint8_t kDecline = 2;  // besides kNoChecksums
+constexpr int kKindShift = 2;         // two bits: one of kDataKinds
 // The high half of the flags of an array that may miss values, under a codec that takes "fill=".
 constexpr std::uint8_t kNanFlags = 0x10, kAutoFlags = 0x20;
 
@@ -106,6 +106,7 @@ void check_decoded(const Recipe& recipe, ByteView values, const Bytes& encoded) 
 void run_round_trip(const Target& target, ByteView input) {
   Reader reader(input);
   Recipe recipe = read_recipe(*target.codec, reader);
+  recipe.coder.parameter = newest_parameter(*target.codec, recipe.coder.parameter);
   read_fill(recipe);
   const WatchedBuffer values(recipe.array.raw_bytes(), std::byte{0}, recipe.shift);
   fill_array(recipe.array, recipe.flags >> kKindShift & (kDataKinds - 1), reader.rest(),

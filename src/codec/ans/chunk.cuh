@@ -1,96 +1,61 @@
-// A chunk of ans by one thread block: its planes are made and put together by all warps, and so is
-// what the steps of states look up, which are one warp's while the others copy; spec/codec-ans.md.
+// A chunk of ans in pieces by one thread block: a warp has a piece with its states, from its values
+// to its words and back. Only tables are common to warps, and where pieces lie. See
+// spec/codec-ans.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/ans/planes.cuh"
-#include "codec/ans/states.cuh"
+#include "codec/ans/lookups.cuh"
+#include "codec/ans/words.cuh"
 #include "codec/cuda/piece.cuh"
 
 namespace thinwire::codec::ans {
 
-// The shared memory of a chunk, for encoding and decoding alike.
 template <typename Word>
-struct ChunkState {
-  static constexpr std::uint32_t kPlanes = sizeof(Word);
-
-  alignas(16) std::uint8_t planes[kChunkBytes + 4 * kPlanes];
-  PlaneTable tables[kPlanes];
-  Zeros zeros[kWarps];
+struct PieceEncodeState {
+  PieceStep steps[sizeof(Word)][kBytes];
+  PlaneTable tables[sizeof(Word)];
+  std::byte table_bytes[sizeof(Word)][kMostTableBytes + 2];
+  bool is_likely[sizeof(Word)];  // a plane, by its sample
+  std::uint32_t heads[kPieces];
+  std::uint32_t kept[kPieces];
 };
 
 template <typename Word>
-struct EncodeState : ChunkState<Word> {
-  std::uint32_t counts[sizeof(Word)][kBytes];  // then shares
+struct PieceDecodeState {
+  // Tables of as many planes in their full form as usually are coded, of all in the small one.
+  static constexpr std::uint32_t kFullSlots = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 2 : 1;
+  static constexpr std::uint32_t kSlotsBytes = kFullSlots * kFullSlotsBytes >
+                                                       sizeof(Word) * kSmallSlotsBytes
+                                                   ? kFullSlots* kFullSlotsBytes
+                                                   : sizeof(Word) * kSmallSlotsBytes;
+
+  alignas(16) std::uint8_t slots[kSlotsBytes];
   union {
-    std::uint32_t spare[kLanes];  // of count_plane()
-    TableTeams teams;
-    Step steps[kBytes];
+    Start starts[sizeof(Word)][kBytes];
+    Chains<Word> chains[kPieces];
   };
-  std::uint32_t end;  // of the payload
+  PlaneTable tables[sizeof(Word)];
+  bool is_sound[kPieces];
 };
-
-template <typename Word>
-struct DecodeState : ChunkState<Word> {
-  Start starts[sizeof(Word)][kBytes];
-  union {
-    Slot slots[kScale];
-    Word ends[kWarps * 32];
-  };
-  bool is_sound;
-};
-
-// Offsets of a payload's parts.
-template <typename Word>
-struct Places {
-  std::uint32_t table[sizeof(Word)], stored[sizeof(Word)];
-  std::uint32_t tables_end;
-  std::uint32_t states;  // and the end of all parts before them
-  bool has_states = false;
-
-  __device__ Places(const PlaneTable* tables, std::uint32_t values, std::uint32_t kept) {
-    std::uint32_t at = kHeadBytes;
-#pragma unroll
-    for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-      table[plane] = at;
-      at += tables[plane].bytes();
-      has_states |= tables[plane].is_mixed;
-    }
-    tables_end = at;
-    at = filled(at);
-#pragma unroll
-    for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-      stored[plane] = at;
-      at += tables[plane].is_coded ? 0 : filled(plane == 0 ? values : kept);
-    }
-    states = at;
-  }
-};
-
-// The warp that has the states: another one in each of the thread blocks that share a
-// multiprocessor, whose schedulers have the warps of a number each.
-__device__ inline std::uint32_t coder_warp() {
-  std::uint32_t processors;
-  asm("mov.u32 %0, %%nsmid;" : "=r"(processors));
-  return blockIdx.x / processors % kWarps;
-}
 
 template <Dtype kType>
-struct ChunkCoder {
+struct PieceCoder {
   static constexpr Dtype kDtype = kType;
   using Word = WordOf<kDtype>;
-  static constexpr int kThreads = ans::kThreads;
-  // One payload leaves room for another thread block, which is worth more to decoding than to have
-  // the next payload sooner: most of the time one warp of a block works.
-  static constexpr int kResident = sizeof(Word) == 8 ? 3 : 4;
-  static constexpr int kDecodeResident = sizeof(Word) == 8 ? 4 : 5;
+  static constexpr int kThreads = kPieceThreads;
+  static constexpr int kResident = sizeof(Word) == 8 ? 4 : sizeof(Word) == 4 ? 5 : 6;
+  static constexpr int kDecodeResident = sizeof(Word) == 8 ? 3 : sizeof(Word) == 4 ? 4 : 5;
+  // A single payload leaves room for another thread block.
+  static constexpr int kEncodePayloads = 1;
   static constexpr int kDecodePayloads = 1;
+  static constexpr bool kBringsNear = true;
   static constexpr std::uint32_t kPayloadBytes = kChunkBytes;
   static constexpr std::uint32_t kPlanes = sizeof(Word);
-  using State = ans::EncodeState<Word>;
-  using DecodeState = ans::DecodeState<Word>;
+  using State = PieceEncodeState<Word>;
+  using DecodeState = PieceDecodeState<Word>;
+  using Parts = PieceParts<Word>;
 
   __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
                                          std::uint64_t parameter, State& state);
@@ -100,26 +65,76 @@ struct ChunkCoder {
                                 DecodeState& state, const Sink& sink);
 
  private:
-  __device__ static Head make_planes(const Word* values, std::uint32_t count, std::uint32_t tuple,
-                                     State& state);
-  __device__ static void write_front(const Places<Word>& places, std::uint32_t values,
-                                     std::uint32_t kept, std::byte* out, const State& state);
-  __device__ static void encode_states(const Places<Word>& places, std::uint32_t values, Head head,
-                                       std::uint32_t raw, std::byte* out, State& state);
+  __device__ static std::uint32_t values_of_piece(std::uint32_t piece, std::uint32_t values) {
+    const std::uint32_t first = piece * kPieceValues<Word>;
+    return first < values ? min(kPieceValues<Word>, values - first) : 0;
+  }
 
-  __device__ static bool read_tables(const std::byte* in, std::uint32_t bytes, const Head& head,
-                                     DecodeState& state);
-  __device__ static void copy_planes(const Places<Word>& places, std::uint32_t values,
-                                     std::uint32_t kept, const std::byte* in, DecodeState& state);
-  __device__ static bool decode_planes(const Places<Word>& places, std::uint32_t values,
-                                       const Head& head, const std::byte* in, DecodeState& state);
-  __device__ static bool count_kept(std::uint32_t values, std::uint32_t kept, std::uint32_t& before,
-                                    DecodeState& state);
-  __device__ static Word join(std::uint32_t values, const Head& head, std::uint32_t tuple,
-                              std::uint32_t next, const DecodeState& state, Word* out);
+  __device__ static PlaneSets sets_of(const PlaneTable* tables) {
+    PlaneSets sets{0, 0};
+#pragma unroll
+    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+      sets.coded |= std::uint32_t{tables[plane].is_coded} << plane;
+      sets.mixed |= std::uint32_t{tables[plane].is_mixed} << plane;
+    }
+    return sets;
+  }
+
+  // A piece on its way from values to words, from its end to its beginning.
+  struct Way {
+    std::byte* region;    // where stored planes begin, and words end
+    std::uint32_t state;  // of the own lane
+    std::uint32_t lowest;
+    int next;   // the place after the next word's, in words
+    int least;  // the first place that there is room for; if that was too little, `next` is below
+                // it
+    std::uint32_t kept;  // in groups that are not coded
+  };
+
+  // Whether a piece, if it is not sparse, takes the fast way.
+  __device__ static bool is_easy(const Values& values) {
+    return values.fours && values.count == kPieceValues<Word> && values.tuple < 2;
+  }
+
+  // Counts of the planes' bytes, then shares: in a payload's memory, before that has a payload.
+  using Counts = std::uint32_t[kPlanes][kBytes];
+
+  __device__ static std::uint32_t likely_planes(const Values& values, Counts& counts, State& state);
+  template <bool kWhole>
+  __device__ static bool count_groups(const Values& values, std::uint32_t planes, Counts& counts);
+  __device__ static PieceHead count_piece(const Values& values, std::uint32_t planes,
+                                          Counts& counts);
+  __device__ static bool encode_group(const Values& values, const Packed<Word>& packed,
+                                      std::uint32_t first, bool is_sparse, const Parts& parts,
+                                      Way& way, const State& state);
+  __device__ static std::uint32_t encode_whole_groups(const Values& values, const Parts& parts,
+                                                      Way& way, const State& state);
+  __device__ static PieceHead encode_piece(const Values& values, PieceHead head,
+                                           const PlaneSets& sets, std::byte* region,
+                                           std::uint32_t& own, std::uint32_t& lowest,
+                                           const State& state);
+  __device__ static void move_piece(const Parts& parts, std::uint32_t own, std::uint32_t lowest,
+                                    std::byte* region, std::byte* to);
+
+  template <bool kFull>
+  __device__ static void make_slots(std::uint32_t mixed, DecodeState& state);
+  // A piece on its way from words to values, from its beginning on.
+  struct WayBack {
+    const std::byte* in;
+    std::byte* out;
+    std::uint32_t state;  // of the own lane
+    const std::uint16_t* words;
+    std::uint32_t next;  // word; those after the last one are anything in shared memory
+  };
+
+  template <bool kFull>
+  __device__ static std::uint32_t decode_whole_groups(const Parts& parts, const PlaneSets& sets,
+                                                      std::uint32_t tuple, Word& last, WayBack& way,
+                                                      const DecodeState& state);
+  template <bool kFull, typename Sink>
+  __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
+                                      const std::byte* in, const cuda::Target& target,
+                                      std::uint32_t tuple, DecodeState& state, const Sink& sink);
 };
 
 }  // namespace thinwire::codec::ans
-
-#include "codec/ans/decode.cuh"
-#include "codec/ans/encode.cuh"

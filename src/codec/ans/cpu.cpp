@@ -2,8 +2,10 @@
 #include "base/parse.h"
 #include "codec/ans/format.h"
 #include "codec/ans/payload.h"
-#include "codec/ans/piece_payload.h"
 #include "codec/ans/pieces.h"
+#include "codec/ans/planes.h"
+#include "codec/ans/v0_format.h"
+#include "codec/ans/v0_payload.h"
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -58,24 +60,23 @@ auto with_word(Dtype dtype, Visit&& visit) {
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) {
-  static_assert(kMostFrontBytes >= kMostCutFrontBytes + 8 * kPieces);
-  return chunk.raw_bytes() + kMostFrontBytes;
+  return chunk.raw_bytes() + kMostFrontBytes + 8 * kPieces;
 }
 
 Shape chunk_shape(const Shape&, Dtype dtype, std::uint64_t parameter) {
   return with_word(dtype, [&]<typename Word>(Word) {
-    return Shape::line(is_in_pieces(parameter) ? kCutChunkValues<Word> : kChunkValues<Word>);
+    return Shape::line(is_in_pieces(parameter) ? kChunkValues<Word> : v0::kChunkValues<Word>);
   });
 }
 
 Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t parameter,
                              std::byte* out) {
+  if (!is_in_pieces(parameter)) {
+    return Status{StatusCode::kInvalidArgument, "ans: version 0 of its format is decoded alone"};
+  }
   const auto values = static_cast<std::uint32_t>(chunk.shape.count());
   return with_word(chunk.dtype, [&]<typename Word>(Word) {
-    if (is_in_pieces(parameter)) {
-      return encode_pieces<Word>(source, values, tuple_of(parameter), out);
-    }
-    return encode_values<Word>(source, values, tuple_of(parameter), out);
+    return encode_pieces<Word>(source, values, tuple_of(parameter), out);
   });
 }
 
@@ -85,7 +86,7 @@ Status decode(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std
     if (is_in_pieces(parameter)) {
       return decode_pieces<Word>(encoded, values, tuple_of(parameter), out);
     }
-    return decode_values<Word>(encoded, values, tuple_of(parameter), out);
+    return v0::decode_values<Word>(encoded, values, tuple_of(parameter), out);
   });
 }
 

@@ -1,147 +1,136 @@
-// The encoding side of chunk.cuh.
+// The encoding side of chunk.cuh: what the warps of a thread block do together.
 #pragma once
 
 #include "codec/ans/chunk.cuh"
+#include "codec/ans/count.cuh"
+#include "codec/ans/encode_piece.cuh"
 
 namespace thinwire::codec::ans {
 
-// The planes and counts of their bytes; what the head says of them. Ends with a barrier.
+// Moves the own warp's piece to its place among the others. For whole thread blocks; has a barrier
+// between the loads and the stores of all warps.
 template <Dtype kType>
-__device__ Head ChunkCoder<kType>::make_planes(const Word* values, std::uint32_t count,
-                                               std::uint32_t tuple, State& state) {
-  const std::uint32_t warp = threadIdx.x / 32;
+__device__ void PieceCoder<kType>::move_piece(const Parts& parts, std::uint32_t own,
+                                              std::uint32_t lowest, std::byte* region,
+                                              std::byte* to) {
+  constexpr std::uint32_t kRows = kPieceBytes / 4 / 32, kAtOnce = 8;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t front = parts.offset(kPlanes) / 4, words = parts.word_bytes() / 4;
+  // Rows of stored planes are the first ones, those of words the last ones; rows between may be
+  // loaded, too.
+  std::uint32_t part[kRows];
+  const auto* const from = reinterpret_cast<const std::uint32_t*>(region) + lane;
 #pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) state.counts[plane][threadIdx.x] = 0;
-  Zeros own = split(values, count, tuple, state.planes);
-  own = {cuda::sum_of_lanes(own.words), cuda::sum_of_lanes(own.bytes)};
-  if (threadIdx.x % 32 == 0) state.zeros[warp] = own;
-  __syncthreads();
-  Zeros all;
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * row >= front && 32 * (kRows - row - kAtOnce) >= words) continue;
 #pragma unroll
-  for (std::uint32_t each = 0; each < kWarps; ++each) {
-    all.words += state.zeros[each].words;
-    all.bytes += state.zeros[each].bytes;
-  }
-  Head head{};
-  head.is_sparse = kPlanes > 1 && all.words > 0 && all.words == all.bytes;
-  head.kept = head.is_sparse ? count - all.words : count;
-  if (head.is_sparse) {
-    __syncthreads();
-    std::uint32_t kept = 0;
-    for (int row = 0; row < Run<Word>::kRows; ++row) {
-      const std::uint32_t at = Run<Word>::place(row);
-      kept += __popc(__ballot_sync(cuda::kAllLanes, at < count && state.planes[at] != 0));
-    }
-    if (threadIdx.x % 32 == 0) state.zeros[warp].words = kept;
-    __syncthreads();
-    std::uint32_t before = 0;
-#pragma unroll
-    for (std::uint32_t each = 0; each < kWarps; ++each) {
-      before += each < warp ? state.zeros[each].words : 0;
-    }
-    split_kept(values, count, tuple, head.kept, before, state.planes);
-    __syncthreads();
-  }
-#pragma unroll 1
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    count_plane(state.planes + plane_at(plane, count, head.kept), plane == 0 ? count : head.kept,
-                state.counts[plane], &state.spare[threadIdx.x % 32]);
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) part[each] = from[32 * each];
   }
   __syncthreads();
-  return head;
-}
-
-// Tables and stored planes. By all warps but the one that has the states.
-template <Dtype kType>
-__device__ void ChunkCoder<kType>::write_front(const Places<Word>& places, std::uint32_t values,
-                                               std::uint32_t kept, std::byte* out,
-                                               const State& state) {
-  const std::uint32_t warp = (threadIdx.x / 32 + kWarps - coder_warp()) % kWarps - 1;
-  const std::uint32_t thread = warp * 32 + threadIdx.x % 32;
+  auto* const out = reinterpret_cast<std::uint32_t*>(to) + lane;
 #pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if (!state.tables[plane].is_coded || plane % (kWarps - 1) != warp) continue;
-    write_table(state.tables[plane], state.counts[plane], out + places.table[plane]);
-  }
-  if (thread < places.stored[0] - places.tables_end) {
-    out[places.tables_end + thread] = std::byte{0};
-  }
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * row >= front) continue;
 #pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if (state.tables[plane].is_coded) continue;
-    const auto* const from =
-        reinterpret_cast<const std::uint32_t*>(state.planes + plane_at(plane, values, kept));
-    auto* const to = reinterpret_cast<std::uint32_t*>(out + places.stored[plane]);
-    const std::uint32_t words = filled(plane == 0 ? values : kept) / 4;
-    for (std::uint32_t at = thread; at < words; at += kThreads - 32) to[at] = from[at];
-  }
-}
-
-// States and words of a payload that is to be shorter than `raw` bytes, and its front meanwhile;
-// the end of it in `state`. Has barriers: all warps make the steps of a plane, one takes them.
-template <Dtype kType>
-__device__ void ChunkCoder<kType>::encode_states(const Places<Word>& places, std::uint32_t values,
-                                                 Head head, std::uint32_t raw, std::byte* out,
-                                                 State& state) {
-  const bool is_coder = threadIdx.x / 32 == coder_warp();
-  const std::uint32_t begin = places.states + kStateBytes;
-  WordSink sink{.payload = reinterpret_cast<std::uint16_t*>(out),
-                .next = begin / 2,
-                .end = min(raw / 2, begin / 2 + kMostWords)};
-  std::uint32_t own = kLeastState;
-  bool has_front = false;
-#pragma unroll 1
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if (!state.tables[plane].is_mixed) continue;
-    make_steps(state.counts[plane], state.steps);
-    __syncthreads();
-    if (is_coder) {
-      take_plane(own, state.planes + plane_at(plane, values, head.kept),
-                 plane == 0 ? values : head.kept, state.steps, sink);
-    } else if (!has_front) {
-      write_front(places, values, head.kept, out, state);
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) {
+      if (32 * each + lane < front) out[32 * each] = part[each];
     }
-    has_front = true;
-    __syncthreads();
   }
-  if (!is_coder) return;
-  reinterpret_cast<std::uint32_t*>(out + places.states)[threadIdx.x % 32] = own;
-  if (threadIdx.x % 32 != 0) return;
-  head.words = sink.next - begin / 2;
-  *reinterpret_cast<std::uint64_t*>(out) = pack(head);
-  state.end = sink.next <= sink.end ? 2 * sink.next : raw;
+  const std::uint32_t states = parts.state_bytes() / 4;
+  std::uint32_t* const end = out + front + states + words - kPieceBytes / 4;
+#pragma unroll
+  for (std::uint32_t row = 0; row < kRows; row += kAtOnce) {
+    if (32 * (kRows - row - kAtOnce) >= words) continue;
+#pragma unroll
+    for (std::uint32_t each = row; each < row + kAtOnce; ++each) {
+      if (32 * each + lane >= kPieceBytes / 4 - words) end[32 * each] = part[each];
+    }
+  }
+  if (parts.has_states) out[front] = own;
+  if (parts.has_free && lane == 0) out[front + kLanes] = lowest;
 }
 
 template <Dtype kType>
-__device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std::uint64_t* payload,
+__device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std::uint64_t* payload,
                                                    std::uint64_t parameter, State& state) {
-  const std::uint32_t warp = threadIdx.x / 32;
-  cuda::gather_in<Word>(payload, piece);
+  const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::byte* const at = piece.at + warp * kPieceBytes;
+  const Values values{.at = at,
+                      .count = values_of_piece(warp, piece.values),
+                      .tuple = static_cast<std::uint32_t>(parameter & ~kInPieces),
+                      .fours = has_fours<Word>(at)};
+  auto& counts = *reinterpret_cast<Counts*>(payload);
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPlanes * kBytes; each += kThreads) {
+    counts[0][each + threadIdx.x] = 0;
+  }
   __syncthreads();
-  Head head = make_planes(reinterpret_cast<const Word*>(payload), piece.values,
-                          static_cast<std::uint32_t>(parameter), state);
-  make_tables<kPlanes>(state.counts, piece.values, head.kept, state.teams, state.tables);
+  std::uint32_t likely = ~0u;
+  if (piece.values == kChunkValues<Word>) likely = likely_planes(values, counts, state);
+  PieceHead head{};
+  if (values.count > 0) head = count_piece(values, likely, counts);
+  if (lane == 0) state.kept[warp] = head.kept;
   __syncthreads();
-  const Places<Word> places(state.tables, piece.values, head.kept);
-  const std::uint32_t front = places.states + (places.has_states ? kStateBytes : 0);
-  if (front >= piece.bytes) return piece.bytes;
+  std::uint32_t kept = 0;
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPieces; ++each) kept += state.kept[each];
+#pragma unroll 1
+  for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
+    PlaneTable table{};
+    if ((likely >> plane & 1) != 0) {
+      table = make_table(counts[plane], plane == 0 ? piece.values : kept);
+    }
+    if (lane == 0) state.tables[plane] = table;
+    __syncwarp();
+    if (table.is_coded) write_table(table, counts[plane], state.table_bytes[plane]);
+  }
+  __syncthreads();
+  const PlaneSets sets = sets_of(state.tables);
+#pragma unroll 1
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    if ((sets.mixed >> plane & 1) == 0) continue;
+    make_piece_steps(counts[plane], state.tables[plane].rest, state.steps[plane]);
+  }
+  __syncthreads();
+  auto* const out = reinterpret_cast<std::byte*>(payload);
+  std::byte* const region = out + warp * kPieceBytes;
+  std::uint32_t own = kLeastState, lowest = 0;
+  if (values.count > 0) {
+    head = encode_piece(values, head, sets, region, own, lowest, state);
+  }
+  if (lane == 0) state.heads[warp] = pack(head);
+  __syncthreads();
+  const std::uint32_t many = pieces_of(piece.values, kPieceValues<Word>);
+  std::uint32_t tables = 4 + 4 * many;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) tables += state.tables[plane].bytes();
+  std::uint32_t begin = filled(tables), end = filled(tables);
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPieces; ++each) {
+    if (each >= many) break;
+    const Parts parts(values_of_piece(each, piece.values), unpack_piece(state.heads[each]), sets);
+    begin += each < warp ? parts.bytes() : 0;
+    end += parts.bytes();
+  }
+  if (end >= piece.bytes) return piece.bytes;
+  // A warp without a piece has nothing to move, but meets the others.
+  const Parts parts(values.count, head, values.count > 0 ? sets : PlaneSets{~0u, 0});
+  move_piece(parts, own, lowest, region, out + begin);
+  auto* const front = reinterpret_cast<std::uint32_t*>(payload);
+  if (threadIdx.x == 0) front[0] = sets.coded;
+  if (lane == 0 && warp < many) front[1 + warp] = state.heads[warp];
+  std::uint32_t table = 4 + 4 * many;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    head.coded |= static_cast<std::uint32_t>(state.tables[plane].is_coded) << plane;
-  }
-  // All values have been read: their memory takes the payload.
-  auto* const out = reinterpret_cast<std::byte*>(payload);
-  if (places.has_states) {
-    encode_states(places, piece.values, head, piece.bytes, out, state);
-  } else {
-    if (warp != coder_warp()) write_front(places, piece.values, head.kept, out, state);
-    if (threadIdx.x == 0) {
-      payload[0] = pack(head);
-      state.end = places.states;
+    const std::uint32_t bytes = state.tables[plane].bytes();
+    for (std::uint32_t each = threadIdx.x; each < bytes; each += kThreads) {
+      out[table + each] = state.table_bytes[plane][each];
     }
+    table += bytes;
   }
+  if (threadIdx.x < filled(tables) - tables) out[tables + threadIdx.x] = std::byte{0};
   __syncthreads();
-  return state.end;
+  return end;
 }
 
 }  // namespace thinwire::codec::ans

@@ -1,11 +1,16 @@
 #include "base/vector_units.h"
 #include "codec/ans/planes.h"
 #include "codec/ans/sums.h"
+#include "codec/ans/v0_format.h"
 
 namespace thinwire::codec::ans {
 namespace {
 
 using Places = std::array<const std::byte*, 8>;
+
+// Enough for a piece, and for a chunk of version 0.
+template <typename Word>
+using MostWords = Words<Word, v0::kChunkValues<Word>>;
 
 // The word of the bytes of planes from kPlane on, those before kFirst as 0.
 template <typename Word, std::uint32_t kPlane, std::uint32_t kFirst>
@@ -27,7 +32,7 @@ void join_bytes(const Planes& planes, std::uint32_t count, Word* words) {
   for (std::uint32_t at = 0; at < count; ++at) words[at] = word_at<Word, 0, kFirst>(places, at);
 }
 
-// Fills the words of a sparse chunk from its highest bytes and from `low`, the `kept` words that
+// Fills the words of sparse values from its highest bytes and from `low`, the `kept` words that
 // are not 0. False if another number of highest bytes is not 0.
 template <typename Word>
 bool spread(ByteView highest, const Word* low, std::uint32_t kept, Word* words) {
@@ -62,9 +67,9 @@ void write(Word* words, std::uint32_t values, std::uint32_t tuple, std::byte* ou
 
 template <typename Word>
 bool join_words(const Planes& planes, std::uint32_t tuple, std::byte* out) {
-  Words<Word> words;
+  MostWords<Word> words;
   if (planes.is_sparse) {
-    Words<Word> low;
+    MostWords<Word> low;
     join_bytes<1>(planes, planes.kept, low.at());
     low.at()[planes.kept] = 0;  // read after all others are
     if (!spread({planes.place[0], planes.values}, low.at(), planes.kept, words.at())) return false;

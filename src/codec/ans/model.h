@@ -20,6 +20,13 @@ struct Steps {
 struct Slots {
   static constexpr std::uint32_t kAtOnce = 8;  // are written, some of them twice
   alignas(64) std::array<std::uint32_t, kScale + kAtOnce> of;
+
+  // The state before it took its byte, words aside.
+  std::uint32_t back(std::uint32_t state, std::byte& byte) const {
+    const std::uint32_t slot = of[state % kScale];
+    byte = static_cast<std::byte>(slot);
+    return (slot >> 8 & 0xfff) * (state >> kScaleBits) + (slot >> 20);
+  }
 };
 
 class Model {
@@ -27,7 +34,6 @@ class Model {
   // Chooses frequencies for a plane of these bytes, `all` together. False if the plane is to be
   // stored.
   bool take(const Counts& counts, std::uint32_t all);
-  bool take(ByteView plane) { return take(count(plane), static_cast<std::uint32_t>(plane.size())); }
 
   // Reads a table from the front of `bytes` and takes it off. False if there is no sound one.
   bool read(ByteView& bytes);

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kInPieces = 256;
 
 inline constexpr std::uint32_t kPieces = 4;
 inline constexpr std::uint32_t kPieceBytes = 8192;
-inline constexpr std::uint32_t kCutChunkBytes = kPieces * kPieceBytes;
+inline constexpr std::uint32_t kChunkBytes = kPieces * kPieceBytes;
 inline constexpr std::uint32_t kOfLane = 4;  // values of a lane in a group
 inline constexpr std::uint32_t kGroupValues = kOfLane * kLanes;
 inline constexpr std::uint32_t kFreeBytes = 2 * kLanes;  // of the last group, in first states
@@ -25,10 +25,10 @@ template <typename Word>
 inline constexpr std::uint32_t kPieceValues = kPieceBytes / sizeof(Word);
 
 template <typename Word>
-inline constexpr std::uint32_t kCutChunkValues = kPieces * kPieceValues<Word>;
+inline constexpr std::uint32_t kChunkValues = kPieces * kPieceValues<Word>;
 
 // Most bytes before the pieces of a chunk.
-inline constexpr std::uint32_t kMostCutFrontBytes = 4 + 4 * kPieces + 8 * kMostTableBytes + 4;
+inline constexpr std::uint32_t kMostFrontBytes = 4 + 4 * kPieces + 8 * kMostTableBytes + 4;
 
 THINWIRE_HOST_DEVICE constexpr std::uint32_t pieces_of(std::uint32_t values,
                                                        std::uint32_t piece_values) {

@@ -10,25 +10,18 @@
 
 namespace thinwire::codec::ans {
 
-// The planes of one chunk. An encoder writes them one after the other into `bytes`; when words are
-// put together, plane p is read from `place[p]`.
+// The planes of values that are put together: plane p is read from `place[p]`.
 struct Planes {
-  alignas(64) std::byte bytes[kChunkBytes];
   std::array<const std::byte*, 8> place{};
   std::uint32_t values = 0;
   std::uint32_t kept = 0;  // bytes of every plane but the first
   bool is_sparse = false;
-
-  std::uint32_t size_of(std::uint32_t plane) const { return plane == 0 ? values : kept; }
-  MutableByteView of(std::uint32_t plane) {
-    return {bytes + (plane == 0 ? 0 : values + (plane - 1) * kept), size_of(plane)};
-  }
 };
 
-// The words of one chunk, after kMaxTuple zeros: the first words' differences reach back to these.
-template <typename Word>
+// Words after kMaxTuple zeros: the first words' differences reach back to these.
+template <typename Word, std::uint32_t kMost>
 struct Words {
-  alignas(64) Word before[kMaxTuple + kChunkValues<Word>];
+  alignas(64) Word before[kMaxTuple + kMost];
 
   Word* at() { return before + kMaxTuple; }
 };
@@ -44,21 +37,20 @@ using HalfOf =
   X(std::uint8_t, bytes)      \
   X(std::uint16_t, halves) X(std::uint32_t, singles) X(std::uint64_t, doubles)
 
-// `source` and `out` have any alignment.
-template <typename Word>
-void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);
-
-// Writes the planes of `values` words, `apart` bytes from one to the next, with a byte of each word
-// in every one. Whether they are sparse, and how many are kept then.
+// Whether the words of a piece are sparse, and how many are kept.
 struct Kept {
   std::uint32_t words = 0;
   bool is_sparse = false;
 };
-template <typename Word>
-Kept split_all(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
-               std::uint32_t apart);
 
-// False if the first plane has not as many bytes that are not 0 as the others have bytes.
+// Writes the planes of a piece's values, `apart` bytes from one to the next, with a byte of each
+// word in every one. `source` has any alignment.
+template <typename Word>
+Kept split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
+           std::uint32_t apart);
+
+// `out` has any alignment. False if the first plane has not as many bytes that are not 0 as the
+// others have bytes.
 template <typename Word>
 bool join(const Planes& planes, std::uint32_t tuple, std::byte* out);
 

@@ -5,56 +5,97 @@
 namespace thinwire::codec::ans {
 namespace {
 
-std::byte* take_plane(States& states, ByteView plane, const Steps& steps, std::byte* out,
-                      const std::byte* end) {
-  for (std::size_t first = 0; first < plane.size(); first += kLanes) {
-    const std::size_t lanes = std::min<std::size_t>(kLanes, plane.size() - first);
-    // Written always, kept if given: no branch on the data.
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const Step& step = steps.of[static_cast<std::uint8_t>(plane[first + lane])];
-      const std::uint32_t state = states[lane];
-      const std::uint32_t gives = gives_word(state, step);
-      store(out, static_cast<std::uint16_t>(state));
-      out += 2 * gives;
-      states[lane] = taken(state >> (16 * gives), step);
-    }
-    if (out > end) return nullptr;
-  }
-  return out;
+// Whether a line has a byte for a value.
+template <typename Lines, typename Line>
+bool is_there(const Lines& lines, const Line& line, std::uint32_t value) {
+  return value < lines.values && (!line.masked || lines.mask[value] != std::byte{0});
 }
 
-bool give_back_plane(States& states, MutableByteView plane, const Slots& slots, ByteView& words) {
-  const std::byte* const begin = words.data();
-  const std::byte* next = begin + words.size();
-  const std::size_t steps = ceil_div(plane.size(), kLanes);
-  for (std::size_t step = steps; step-- > 0;) {
-    const std::size_t first = step * kLanes;
-    std::size_t lane = std::min<std::size_t>(kLanes, plane.size() - first);
-    while (lane-- > 0) {
-      const std::uint32_t slot = slots.of[states[lane] % kScale];
-      plane[first + lane] = static_cast<std::byte>(slot);
-      const std::uint32_t state = (slot >> 8 & 0xfff) * (states[lane] >> kScaleBits) + (slot >> 20);
-      // Read always; at most kLanes words too many in a step, which are states.
-      const std::uint32_t needs = state < kLeastState;
-      const std::uint32_t word = load<std::uint16_t>(next - 2);
-      next -= 2 * needs;
-      states[lane] = state << (16 * needs) | (word & (0 - needs));
+std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first, std::byte* end) {
+  for (std::uint32_t number = lines.count; number-- > 0;) {
+    const auto& line = lines.line[number];
+    for (std::uint32_t place = kOfLane; place-- > 0;) {
+      for (std::uint32_t lane = kLanes; lane-- > 0;) {
+        const std::uint32_t value = first + kOfLane * lane + place;
+        if (!is_there(lines, line, value)) continue;
+        const Step& step = line.numbers->of[static_cast<std::uint8_t>(line.bytes[value])];
+        // Written always, kept if given: no branch on the data.
+        const std::uint32_t gives = gives_word(states[lane], step);
+        store(end - 2, static_cast<std::uint16_t>(states[lane]));
+        end -= 2 * gives;
+        states[lane] = taken(states[lane] >> (16 * gives), step);
+      }
     }
-    if (next < begin) return false;
   }
-  words = words.first(static_cast<std::size_t>(next - begin));
-  return true;
+  return end;
 }
 
-constexpr Stepper kPortable{take_plane, give_back_plane};
+const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
+                      const std::byte* words) {
+  for (std::uint32_t number = 0; number < lines.count; ++number) {
+    const auto& line = lines.line[number];
+    for (std::uint32_t place = 0; place < kOfLane; ++place) {
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        const std::uint32_t value = first + kOfLane * lane + place;
+        if (value >= lines.values) break;
+        line.bytes[value] = std::byte{0};
+        if (!is_there(lines, line, value)) continue;
+        const std::uint32_t state = line.numbers->back(states[lane], line.bytes[value]);
+        const std::uint32_t needs = state < kLeastState;
+        const std::uint32_t word = load<std::uint16_t>(words);
+        words += 2 * needs;
+        states[lane] = state << (16 * needs) | (word & (0 - needs));
+      }
+    }
+  }
+  return words;
+}
+
+constexpr GroupStepper kPortable{take, give};
+
+const GroupStepper& fastest() {
+  const GroupStepper* const wide = wide_group_stepper();
+  return wide != nullptr ? *wide : kPortable;
+}
+
+// Vectors have whole groups.
+template <typename Lines>
+const GroupStepper& stepper_for(const Lines& lines, std::uint32_t first) {
+  return first + kGroupValues <= lines.values ? fastest() : kPortable;
+}
 
 }  // namespace
 
-const Stepper& portable_stepper() { return kPortable; }
+bool read_states(const std::byte* bytes, States& states) {
+  std::copy_n(bytes, kStateBytes, reinterpret_cast<std::byte*>(states.data()));
+  return std::ranges::all_of(
+      states, [](std::uint32_t state) { return state >= kLeastState && state < kStateEnd; });
+}
 
-const Stepper& stepper() {
-  const Stepper* const wide = wide_stepper();
-  return wide != nullptr ? *wide : kPortable;
+bool are_least(const States& states) {
+  return std::ranges::all_of(states, [](std::uint32_t state) { return state == kLeastState; });
+}
+
+const GroupStepper& portable_group_stepper() { return kPortable; }
+
+std::byte* take_piece(States& states, const LinesToTake& lines, std::byte* end, std::size_t room) {
+  const std::byte* const least = end - room;
+  for (std::uint32_t group = ceil_div(lines.values, kGroupValues); group-- > 0;) {
+    const std::uint32_t first = group * kGroupValues;
+    end = stepper_for(lines, first).take(states, lines, first, end);
+    if (end < least) return nullptr;
+  }
+  return end;
+}
+
+bool give_piece(States& states, const LinesToGive& lines, ByteView words) {
+  const std::byte* next = words.data();
+  const std::byte* const end = next + words.size();
+  for (std::uint32_t first = 0; first < lines.values; first += kGroupValues) {
+    next = stepper_for(lines, first).give(states, lines, first, next);
+    if (next > end) return false;
+  }
+  return next == end;
 }
 
 }  // namespace thinwire::codec::ans

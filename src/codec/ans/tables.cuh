@@ -1,17 +1,16 @@
-// Frequencies of a plane's bytes; spec/codec-ans.md.
+// Tables of a plane's bytes, by one warp each; spec/codec-ans.md.
 #pragma once
 
 #include <cstdint>
 
-#include "codec/ans/format.h"
 #include "codec/ans/frequencies.h"
+#include "codec/ans/pieces.h"
 #include "codec/cuda/warp.cuh"
 
 namespace thinwire::codec::ans {
 
 using cuda::kAllLanes;
 
-inline constexpr std::uint32_t kWarps = 8;
 inline constexpr std::uint32_t kLaneBytes = kBytes / kLanes;  // of a table that one warp reads
 
 // The properties of a plane that all threads know.
@@ -31,92 +30,60 @@ using Share = std::uint32_t;
 __device__ inline std::uint32_t frequency_in(Share share) { return share & 0xffff; }
 __device__ inline std::uint32_t start_in(Share share) { return share >> 16; }
 
-// Parts of sums that the warps which make a plane's table exchange: first of counts, then of
-// frequencies.
-struct TablePart {
-  std::uint32_t most;             // the largest count << 8, and 255 - the lowest byte that has it
-  std::uint32_t lowest, highest;  // byte that is there
-};
-struct TableSum {
-  std::uint32_t others, cost;  // frequencies of bytes that are not the rest, and what they cost
-};
-struct TableTeams {
-  TablePart parts[kWarps];
-  TableSum sums[kWarps];
-};
+// code_of() without a division of whole numbers; `part` is 1 / all, and `all` at most kChunkBytes.
+__device__ inline std::uint32_t code_by(std::uint32_t count, std::uint32_t all, float part) {
+  const auto number = static_cast<std::int32_t>(kScale * count + all / 2);
+  auto quotient = static_cast<std::int32_t>(static_cast<float>(number) * part);  // at most 1 off
+  const std::int32_t left = number - quotient * static_cast<std::int32_t>(all);
+  quotient += (left >= static_cast<std::int32_t>(all)) - (left < 0);
+  return nearest_code(static_cast<std::uint32_t>(max(quotient, 1)));
+}
 
-// Counts of bytes become shares in their place: as many warps a plane as there are for each, so
-// that a lane has as many bytes as there are planes. For whole thread blocks; has barriers.
-template <std::uint32_t kPlanes>
-__device__ void make_tables(std::uint32_t (*counts)[kBytes], std::uint32_t values,
-                            std::uint32_t kept, TableTeams& teams, PlaneTable* tables) {
-  constexpr std::uint32_t kTeam = kWarps / kPlanes;
-  constexpr std::uint32_t kEach = kBytes / kLanes / kTeam;
-  const std::uint32_t warp = threadIdx.x / 32, plane = warp / kTeam;
-  const std::uint32_t first = (warp % kTeam * 32 + threadIdx.x % 32) * kEach;
-  const std::uint32_t all = plane == 0 ? values : kept;
-  std::uint32_t* const own = counts[plane] + first;
-  const TablePart* const team = teams.parts + plane * kTeam;
-  const TableSum* const sums = teams.sums + plane * kTeam;
-  TablePart part{.most = 0, .lowest = kBytes, .highest = 0};
-  std::uint32_t count[kEach], frequency[kEach];
+// Counts of a plane's `all` bytes become shares in their place. For whole warps.
+__device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all) {
+  const std::uint32_t first = threadIdx.x % 32 * kLaneBytes;
+  std::uint32_t* const own = counts + first;
+  std::uint32_t count[kLaneBytes], frequency[kLaneBytes];
+  std::uint32_t most = 0, lowest = kBytes, highest = 0;
 #pragma unroll
-  for (std::uint32_t at = 0; at < kEach; ++at) {
+  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
     count[at] = own[at];
-    part.most = max(part.most, count[at] << 8 | (kBytes - 1 - first - at));
+    most = max(most, count[at] << 8 | (kBytes - 1 - first - at));
     if (count[at] == 0) continue;
-    part.lowest = min(part.lowest, first + at);
-    part.highest = first + at;
+    lowest = min(lowest, first + at);
+    highest = first + at;
   }
-  part.most = cuda::most_of_lanes(part.most);
-  part.lowest = cuda::least_of_lanes(part.lowest);
-  part.highest = cuda::most_of_lanes(part.highest);
-  if (threadIdx.x % 32 == 0) teams.parts[warp] = part;
-  __syncthreads();
-#pragma unroll
-  for (std::uint32_t other = 0; other < kTeam; ++other) {
-    part.most = max(part.most, team[other].most);
-    part.lowest = min(part.lowest, team[other].lowest);
-    part.highest = max(part.highest, team[other].highest);
-  }
+  most = cuda::most_of_lanes(most);
   PlaneTable table{};
   table.is_sound = true;
-  table.rest = kBytes - 1 - (part.most & 0xff);
-  table.first = part.lowest / 4;
-  table.groups = part.highest / 4 - table.first + 1;
-  std::uint32_t sum = 0, own_cost = 0;
+  table.rest = kBytes - 1 - (most & 0xff);
+  table.first = cuda::least_of_lanes(lowest) / 4;
+  table.groups = cuda::most_of_lanes(highest) / 4 - table.first + 1;
+  if (all == 0) return table;
+  const float part = 1 / static_cast<float>(all);
+  std::uint32_t sum = 0, cost = 0;
 #pragma unroll
-  for (std::uint32_t at = 0; at < kEach; ++at) {
+  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
     const bool is_other = count[at] != 0 && first + at != table.rest;
-    frequency[at] = is_other ? frequency_of(code_of(count[at], all)) : 0;
-    own_cost += is_other ? count[at] * cost_of(frequency[at]) : 0;
+    frequency[at] = is_other ? frequency_of(code_by(count[at], all, part)) : 0;
+    cost += is_other ? count[at] * cost_of(frequency[at]) : 0;
     sum += frequency[at];
   }
-  const std::uint32_t up_to = cuda::sum_up_to_lane(sum);
-  own_cost = cuda::sum_of_lanes(own_cost);
-  if (threadIdx.x % 32 == 31) teams.sums[warp] = {up_to, own_cost};
-  __syncthreads();
-  std::uint32_t others = 0, cost = 0, start = up_to - sum;
+  const std::uint32_t others = cuda::sum_of_lanes(sum);
+  cost = cuda::sum_of_lanes(cost);
+  if (others >= kScale) return table;
+  const std::uint32_t rest = kScale - others;
+  cost += (most >> 8) * cost_of(rest);
+  table.is_coded = pays(cost, table.groups, all);
+  table.is_mixed = table.is_coded && others > 0;
+  std::uint32_t start = cuda::sum_up_to_lane(sum) - sum + (first > table.rest ? rest : 0);
 #pragma unroll
-  for (std::uint32_t other = 0; other < kTeam; ++other) {
-    start += other < warp % kTeam ? sums[other].others : 0;
-    others += sums[other].others;
-    cost += sums[other].cost;
+  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
+    if (first + at == table.rest) frequency[at] = rest;
+    own[at] = frequency[at] | start << 16;
+    start += frequency[at];
   }
-  if (all != 0 && others < kScale) {
-    const std::uint32_t rest = kScale - others;
-    cost += (part.most >> 8) * cost_of(rest);
-    table.is_coded = pays(cost, table.groups, all);
-    table.is_mixed = table.is_coded && others > 0;
-    start += first > table.rest ? rest : 0;
-#pragma unroll
-    for (std::uint32_t at = 0; at < kEach; ++at) {
-      if (first + at == table.rest) frequency[at] = rest;
-      own[at] = frequency[at] | start << 16;
-      start += frequency[at];
-    }
-  }
-  if (warp % kTeam == 0 && threadIdx.x % 32 == 0) tables[plane] = table;
+  return table;
 }
 
 // For whole warps.
@@ -194,6 +161,35 @@ __device__ inline PlaneTable read_table(const std::byte* in, Start* starts) {
     start += frequency[at];
   }
   return table;
+}
+
+// The tables of the coded planes from `at` on, planes in turn by warps. False, for all threads, if
+// one is not sound. For thread blocks of so many warps; has a barrier.
+template <std::uint32_t kWarps, std::uint32_t kPlanes>
+__device__ bool read_tables(const std::byte* in, std::uint32_t at, std::uint32_t bytes,
+                            std::uint32_t coded, Start (*starts)[kBytes], PlaneTable* tables) {
+  const std::uint32_t warp = threadIdx.x / 32;
+  bool fits = true;
+#pragma unroll 1
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    PlaneTable table{};
+    table.is_sound = true;
+    if ((coded >> plane & 1) != 0 && fits) {
+      const std::uint32_t first = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at]) : 64;
+      const std::uint32_t groups = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at + 1]) : 0;
+      const std::uint32_t end = at + 2 + 3 * groups;
+      fits = groups > 0 && first + groups <= kBytes / 4 && end <= bytes;
+      if (fits && plane % kWarps == warp) table = read_table(in + at, starts[plane]);
+      at = end;
+    }
+    if (plane % kWarps == warp && threadIdx.x % 32 == 0) tables[plane] = table;
+  }
+  if (!fits) return false;
+  __syncthreads();
+  bool is_sound = true;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) is_sound &= tables[plane].is_sound;
+  return is_sound;
 }
 
 }  // namespace thinwire::codec::ans

@@ -1,4 +1,4 @@
-// Eight states of ans a vector of AVX2: what both versions' steps share.
+// Eight states of ans a vector of AVX2.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,5 @@
-// The steps of states.h, eight states a vector: by AVX2, where the processor that runs this has it.
+// The groups of states.h, eight states a vector: by AVX2, where the processor that runs this
+// has it.
 #include "codec/ans/states.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -11,132 +12,156 @@
 namespace thinwire::codec::ans {
 namespace {
 
-// The words of the lanes to the front.
-constexpr Permutations kToFront = [] {
-  Permutations all{};
-  for (std::uint32_t lanes = 0; lanes < 1 << kWide; ++lanes) {
-    std::uint32_t next = 0;
-    for (std::uint32_t lane = 0; lane < kWide; ++lane) {
-      if ((lanes >> lane & 1) == 0) continue;
-      all.of[lanes][next++] = static_cast<std::uint8_t>(2 * lane);
-      all.of[lanes][next++] = static_cast<std::uint8_t>(2 * lane + 1);
-    }
-    while (next < 16) all.of[lanes][next++] = kNone;
-  }
-  return all;
-}();
-
-// The last words to the lanes.
-constexpr Permutations kFromBack = [] {
+// The words of the lanes to the back, and the first words to the lanes.
+constexpr Permutations kToBack = [] {
   Permutations all{};
   for (std::uint32_t lanes = 0; lanes < 1 << kWide; ++lanes) {
     std::uint32_t next = 16;
     for (std::uint32_t lane = kWide; lane-- > 0;) {
+      if ((lanes >> lane & 1) == 0) continue;
+      all.of[lanes][--next] = static_cast<std::uint8_t>(2 * lane + 1);
+      all.of[lanes][--next] = static_cast<std::uint8_t>(2 * lane);
+    }
+    while (next > 0) all.of[lanes][--next] = kNone;
+  }
+  return all;
+}();
+
+constexpr Permutations kFromFront = [] {
+  Permutations all{};
+  for (std::uint32_t lanes = 0; lanes < 1 << kWide; ++lanes) {
+    std::uint32_t next = 0;
+    for (std::uint32_t lane = 0; lane < kWide; ++lane) {
       const bool takes = (lanes >> lane & 1) != 0;
-      all.of[lanes][2 * lane + 1] = takes ? static_cast<std::uint8_t>(--next) : kNone;
-      all.of[lanes][2 * lane] = takes ? static_cast<std::uint8_t>(--next) : kNone;
+      all.of[lanes][2 * lane] = takes ? static_cast<std::uint8_t>(next++) : kNone;
+      all.of[lanes][2 * lane + 1] = takes ? static_cast<std::uint8_t>(next++) : kNone;
     }
   }
   return all;
 }();
 
-// ---- Encoding ----
-
+// The numbers of eight bytes, four bytes apart.
 THINWIRE_AVX2 inline StepVectors steps_of(const std::byte* bytes, const Steps& steps) {
-  const auto all = load<std::uint64_t>(bytes);
   const Step* const of = steps.of.data();
-  return vectors_of_steps(of[all & 0xff], of[all >> 8 & 0xff], of[all >> 16 & 0xff],
-                          of[all >> 24 & 0xff], of[all >> 32 & 0xff], of[all >> 40 & 0xff],
-                          of[all >> 48 & 0xff], of[all >> 56]);
+  const auto at = [&](int lane) -> const Step& {
+    return of[static_cast<std::uint8_t>(bytes[kOfLane * lane])];
+  };
+  return vectors_of_steps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
 }
 
-// Returns where the words end.
-THINWIRE_AVX2 inline std::byte* take_group(__m256i& state, const std::byte* bytes,
-                                           const Steps& steps, std::byte* out) {
-  const Taken taken = take_bytes<true>(state, steps_of(bytes, steps), _mm256_setzero_si256());
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
-                   _mm_shuffle_epi8(taken.words, permutation(kToFront, taken.lanes)));
-  return out + 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
+// The lanes whose byte `place` of their four at `mask` is not 0.
+THINWIRE_AVX2 inline __m256i lanes_there_at(const std::byte* mask, std::uint32_t place) {
+  const __m256i fours = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask));
+  const __m256i bytes = _mm256_and_si256(fours, _mm256_set1_epi32(0xff << (8 * place)));
+  return _mm256_xor_si256(_mm256_cmpeq_epi32(bytes, _mm256_setzero_si256()), _mm256_set1_epi32(-1));
 }
 
-THINWIRE_AVX2 std::byte* take_plane(States& states, ByteView plane, const Steps& steps,
-                                    std::byte* out, const std::byte* end) {
-  const std::size_t whole = plane.size() / kLanes * kLanes;
-  Vectors own = vectors_of(states);
-  for (std::size_t first = 0; first < whole; first += kLanes) {
+// Four bytes a lane.
+template <bool kAll>
+THINWIRE_AVX2 inline std::byte* take_line(Vectors& states, const std::byte* bytes,
+                                          const std::byte* mask, const Steps& steps,
+                                          std::byte* end) {
+  for (std::uint32_t place = kOfLane; place-- > 0;) {
 #pragma GCC unroll 4
-    for (std::uint32_t group = 0; group < kVectors; ++group) {
-      out = take_group(own.of[group], plane.data() + first + group * kWide, steps, out);
+    for (std::uint32_t number = 0; number < kVectors; ++number) {
+      const std::uint32_t eight = kVectors - 1 - number;
+      const std::uint32_t at = eight * kWide * kOfLane + place;
+      const __m256i there =
+          kAll ? _mm256_setzero_si256() : lanes_there_at(mask + at - place, place);
+      const Taken taken = take_bytes<kAll>(states.of[eight], steps_of(bytes + at, steps), there);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(end - 16),
+                       _mm_shuffle_epi8(taken.words, permutation(kToBack, taken.lanes)));
+      end -= 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
     }
-    if (out > end) return nullptr;
+  }
+  return end;
+}
+
+THINWIRE_AVX2 std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first,
+                              std::byte* end) {
+  Vectors own = vectors_of(states);
+  for (std::uint32_t number = lines.count; number-- > 0;) {
+    const auto& line = lines.line[number];
+    const std::byte* const bytes = line.bytes + first;
+    end = line.masked ? take_line<false>(own, bytes, lines.mask + first, *line.numbers, end)
+                      : take_line<true>(own, bytes, nullptr, *line.numbers, end);
   }
   put(own, states);
-  return portable_stepper().take_plane(states, plane.subspan(whole), steps, out, end);
+  return end;
 }
 
-// ---- Decoding ----
-
-// The lowest bytes of 32 numbers, in order.
-THINWIRE_AVX2 inline __m256i bytes_of(const Vectors& numbers) {
-  const __m256i low_byte = _mm256_set1_epi32(0xff);
-  const __m256i front = _mm256_packus_epi32(_mm256_and_si256(numbers.of[0], low_byte),
-                                            _mm256_and_si256(numbers.of[1], low_byte));
-  const __m256i back = _mm256_packus_epi32(_mm256_and_si256(numbers.of[2], low_byte),
-                                           _mm256_and_si256(numbers.of[3], low_byte));
-  // Packing takes the halves of vectors in turn.
-  return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(front, back),
-                                     _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
-// One step of all lanes; returns where the words that are left end.
-THINWIRE_AVX2 inline const std::byte* give_back_step(Vectors& states, const Slots& slots,
-                                                     const std::byte* next, std::byte* out) {
-  Vectors slot, needs;
+// One step of the lanes that are `there`, whose bytes go into `bytes` from bit 8 * place up;
+// returns where the words that are left begin.
+template <bool kAll>
+THINWIRE_AVX2 inline const std::byte* give_step(Vectors& states, const Slots& slots, int place,
+                                                const std::byte* mask, const std::byte* next,
+                                                Vectors& bytes) {
+  Vectors needs;
 #pragma GCC unroll 4
-  for (std::uint32_t group = 0; group < kVectors; ++group) {
-    __m256i& state = states.of[group];
-    slot.of[group] = slots_of(state, slots);
-    state = given_back_by(state, slot.of[group]);
-    needs.of[group] = _mm256_cmpgt_epi32(_mm256_set1_epi32(kLeastState), state);
+  for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
+    __m256i& state = states.of[eight];
+    const __m256i slot = slots_of(state, slots);
+    const __m256i before = given_back_by(state, slot);
+    needs.of[eight] = _mm256_cmpgt_epi32(_mm256_set1_epi32(kLeastState), before);
+    __m256i byte = _mm256_and_si256(slot, _mm256_set1_epi32(0xff));
+    if constexpr (kAll) {
+      state = before;
+    } else {
+      const __m256i there =
+          lanes_there_at(mask + eight * kWide * kOfLane, static_cast<std::uint32_t>(place));
+      needs.of[eight] = _mm256_and_si256(needs.of[eight], there);
+      byte = _mm256_and_si256(byte, there);
+      state = _mm256_blendv_epi8(state, before, there);
+    }
+    bytes.of[eight] =
+        _mm256_or_si256(bytes.of[eight], _mm256_sll_epi32(byte, _mm_cvtsi32_si128(8 * place)));
   }
 #pragma GCC unroll 4
-  for (std::uint32_t group = kVectors; group-- > 0;) {
-    __m256i& state = states.of[group];
-    const std::uint32_t lanes = lanes_of(needs.of[group]);
-    // Eight are read always; those too many are states.
-    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(next - 16));
-    const __m128i own = _mm_shuffle_epi8(words, permutation(kFromBack, lanes));
-    const __m256i shift = _mm256_and_si256(needs.of[group], _mm256_set1_epi32(16));
+  for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
+    __m256i& state = states.of[eight];
+    const std::uint32_t lanes = lanes_of(needs.of[eight]);
+    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(next));
+    const __m128i own = _mm_shuffle_epi8(words, permutation(kFromFront, lanes));
+    const __m256i shift = _mm256_and_si256(needs.of[eight], _mm256_set1_epi32(16));
     state = _mm256_or_si256(_mm256_sllv_epi32(state, shift), _mm256_cvtepu16_epi32(own));
-    next -= 2 * static_cast<std::size_t>(_mm_popcnt_u32(lanes));
+    next += 2 * static_cast<std::size_t>(_mm_popcnt_u32(lanes));
   }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), bytes_of(slot));
   return next;
 }
 
-THINWIRE_AVX2 bool give_back_plane(States& states, MutableByteView plane, const Slots& slots,
-                                   ByteView& words) {
-  const std::size_t whole = plane.size() / kLanes * kLanes;
-  const bool is_enough =
-      portable_stepper().give_back_plane(states, plane.subspan(whole), slots, words);
-  if (!is_enough) return false;
-  const std::byte* const begin = words.data();
-  const std::byte* next = begin + words.size();
-  Vectors own = vectors_of(states);
-  for (std::size_t first = whole; first > 0; first -= kLanes) {
-    next = give_back_step(own, slots, next, plane.data() + first - kLanes);
-    if (next < begin) return false;
+template <bool kAll>
+THINWIRE_AVX2 inline const std::byte* give_line(Vectors& states, const Slots& slots,
+                                                const std::byte* mask, const std::byte* words,
+                                                std::byte* out) {
+  Vectors bytes;
+  for (auto& eight : bytes.of) eight = _mm256_setzero_si256();
+  for (int place = 0; place < static_cast<int>(kOfLane); ++place) {
+    words = give_step<kAll>(states, slots, place, mask, words, bytes);
   }
-  put(own, states);
-  words = words.first(static_cast<std::size_t>(next - begin));
-  return true;
+  for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + eight * kWide * kOfLane), bytes.of[eight]);
+  }
+  return words;
 }
 
-constexpr Stepper kWideSteps{take_plane, give_back_plane};
+THINWIRE_AVX2 const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
+                                    const std::byte* words) {
+  Vectors own = vectors_of(states);
+  for (std::uint32_t number = 0; number < lines.count; ++number) {
+    const auto& line = lines.line[number];
+    std::byte* const out = line.bytes + first;
+    words = line.masked ? give_line<false>(own, *line.numbers, lines.mask + first, words, out)
+                        : give_line<true>(own, *line.numbers, nullptr, words, out);
+  }
+  put(own, states);
+  return words;
+}
+
+constexpr GroupStepper kWideGroups{take, give};
 
 }  // namespace
 
-const Stepper* wide_stepper() { return has_wide_vectors() ? &kWideSteps : nullptr; }
+const GroupStepper* wide_group_stepper() { return has_wide_vectors() ? &kWideGroups : nullptr; }
 
 }  // namespace thinwire::codec::ans
 
@@ -144,7 +169,7 @@ const Stepper* wide_stepper() { return has_wide_vectors() ? &kWideSteps : nullpt
 
 namespace thinwire::codec::ans {
 
-const Stepper* wide_stepper() { return nullptr; }
+const GroupStepper* wide_group_stepper() { return nullptr; }
 
 }  // namespace thinwire::codec::ans
 

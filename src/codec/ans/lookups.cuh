@@ -1,73 +1,15 @@
-// Tables of the planes of a chunk in pieces: a plane's by one warp, what states look up by a thread
-// block; spec/codec-ans.md.
+// Numbers that states look up while they take bytes and give them back, by thread blocks;
+// spec/codec-ans.md.
 #pragma once
 
 #include <cstdint>
 
 #include "codec/ans/pieces.h"
-#include "codec/ans/states.cuh"
 #include "codec/ans/tables.cuh"
 
 namespace thinwire::codec::ans {
 
 inline constexpr std::uint32_t kPieceThreads = 32 * kPieces;
-
-// code_of() without a division of whole numbers; `part` is 1 / all, and `all` at most
-// kCutChunkBytes.
-__device__ inline std::uint32_t code_by(std::uint32_t count, std::uint32_t all, float part) {
-  const auto number = static_cast<std::int32_t>(kScale * count + all / 2);
-  auto quotient = static_cast<std::int32_t>(static_cast<float>(number) * part);  // at most 1 off
-  const std::int32_t left = number - quotient * static_cast<std::int32_t>(all);
-  quotient += (left >= static_cast<std::int32_t>(all)) - (left < 0);
-  return nearest_code(static_cast<std::uint32_t>(max(quotient, 1)));
-}
-
-// Counts of a plane's `all` bytes become shares in their place. For whole warps.
-__device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all) {
-  const std::uint32_t first = threadIdx.x % 32 * kLaneBytes;
-  std::uint32_t* const own = counts + first;
-  std::uint32_t count[kLaneBytes], frequency[kLaneBytes];
-  std::uint32_t most = 0, lowest = kBytes, highest = 0;
-#pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    count[at] = own[at];
-    most = max(most, count[at] << 8 | (kBytes - 1 - first - at));
-    if (count[at] == 0) continue;
-    lowest = min(lowest, first + at);
-    highest = first + at;
-  }
-  most = cuda::most_of_lanes(most);
-  PlaneTable table{};
-  table.is_sound = true;
-  table.rest = kBytes - 1 - (most & 0xff);
-  table.first = cuda::least_of_lanes(lowest) / 4;
-  table.groups = cuda::most_of_lanes(highest) / 4 - table.first + 1;
-  if (all == 0) return table;
-  const float part = 1 / static_cast<float>(all);
-  std::uint32_t sum = 0, cost = 0;
-#pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    const bool is_other = count[at] != 0 && first + at != table.rest;
-    frequency[at] = is_other ? frequency_of(code_by(count[at], all, part)) : 0;
-    cost += is_other ? count[at] * cost_of(frequency[at]) : 0;
-    sum += frequency[at];
-  }
-  const std::uint32_t others = cuda::sum_of_lanes(sum);
-  cost = cuda::sum_of_lanes(cost);
-  if (others >= kScale) return table;
-  const std::uint32_t rest = kScale - others;
-  cost += (most >> 8) * cost_of(rest);
-  table.is_coded = pays(cost, table.groups, all);
-  table.is_mixed = table.is_coded && others > 0;
-  std::uint32_t start = cuda::sum_up_to_lane(sum) - sum + (first > table.rest ? rest : 0);
-#pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    if (first + at == table.rest) frequency[at] = rest;
-    own[at] = frequency[at] | start << 16;
-    start += frequency[at];
-  }
-  return table;
-}
 
 // Numbers by which a state takes a byte: the Step of frequencies.h for a GPU, which picks numbers
 // out of words with few instructions.
@@ -109,15 +51,27 @@ __device__ inline void make_piece_steps(const Share* shares, std::uint32_t rest,
   }
 }
 
-// Calls put(first, slots, byte, frequency): `slots` is what the own lane has to fill, from `first`
-// on, `step` apart. For whole thread blocks.
-template <typename Put>
+// The decoder's word for a remainder of a state: the frequency of its byte, the byte << 12, and the
+// remainder less the byte's start, << 20. In a plane with two different bytes or more every
+// frequency is below kScale.
+using Slot = std::uint32_t;
+
+__device__ inline Slot slot_of(std::uint32_t byte, std::uint32_t frequency, std::uint32_t place) {
+  return frequency | byte << 12 | place << 20;
+}
+
+// Bytes more frequent than this have their slots filled by all lanes.
+inline constexpr std::uint32_t kOftenFrequency = 16;
+
+// Calls put(slot, byte, frequency, place) for those slots that the own lane has to fill: `place` is
+// the slot's among those of its byte. For thread blocks of so many warps.
+template <std::uint32_t kWarps, typename Put>
 __device__ void for_each_slot(const Start* starts, Put&& put) {
   // Bytes that follow each other, as frequent ones often do, are those of warps in turn.
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-  for (std::uint32_t base = 0; base < kBytes; base += kPieceThreads) {
-    const std::uint32_t byte = base + lane * kPieces + warp;
+  for (std::uint32_t base = 0; base < kBytes; base += 32 * kWarps) {
+    const std::uint32_t byte = base + lane * kWarps + warp;
     const std::uint32_t start = starts[byte];
     const std::uint32_t frequency = (byte + 1 < kBytes ? starts[byte + 1] : kScale) - start;
     const bool is_often = frequency > kOftenFrequency;
@@ -130,7 +84,7 @@ __device__ void for_each_slot(const Start* starts, Put&& put) {
       const std::uint32_t its_start = __shfl_sync(kAllLanes, start, from);
       const std::uint32_t its_frequency = __shfl_sync(kAllLanes, frequency, from);
       for (std::uint32_t at = lane; at < its_frequency; at += kLanes) {
-        put(its_start + at, base + static_cast<std::uint32_t>(from) * kPieces + warp, its_frequency,
+        put(its_start + at, base + static_cast<std::uint32_t>(from) * kWarps + warp, its_frequency,
             at);
       }
     }
@@ -155,9 +109,9 @@ class SlotsOf<true> {
 
   __device__ static void make(const Start* starts, std::uint8_t* memory) {
     auto* const slots = reinterpret_cast<Slot*>(memory);
-    for_each_slot(starts,
-                  [&](std::uint32_t slot, std::uint32_t byte, std::uint32_t frequency,
-                      std::uint32_t place) { slots[slot] = slot_of(byte, frequency, place); });
+    for_each_slot<kPieces>(
+        starts, [&](std::uint32_t slot, std::uint32_t byte, std::uint32_t frequency,
+                    std::uint32_t place) { slots[slot] = slot_of(byte, frequency, place); });
   }
 
   // The state before it took its byte, words aside.
@@ -181,8 +135,8 @@ class SlotsOf<false> {
 
   __device__ static void make(const Start* starts, std::uint8_t* memory) {
     auto* const shares = reinterpret_cast<Share*>(memory + kScale);
-    for_each_slot(starts, [&](std::uint32_t slot, std::uint32_t byte, std::uint32_t frequency,
-                              std::uint32_t place) {
+    for_each_slot<kPieces>(starts, [&](std::uint32_t slot, std::uint32_t byte,
+                                       std::uint32_t frequency, std::uint32_t place) {
       memory[slot] = static_cast<std::uint8_t>(byte);
       if (place == 0) shares[byte] = frequency | slot << 16;
     });

@@ -1,53 +1,9 @@
-// The decoding side of piece_chunk.cuh.
+// The decoding side of chunk.cuh: a piece by one warp.
 #pragma once
 
-#include "codec/ans/piece_chunk.cuh"
-#include "codec/ans/piece_encode.cuh"
+#include "codec/ans/chunk.cuh"
 
 namespace thinwire::codec::ans {
-
-// The tables from `at` on, planes in turn by warps. False, for all threads, if one is not sound.
-// Has a barrier.
-template <Dtype kType>
-__device__ bool PieceCoder<kType>::read_tables(const std::byte* in, std::uint32_t at,
-                                               std::uint32_t bytes, std::uint32_t coded,
-                                               DecodeState& state) {
-  const std::uint32_t warp = threadIdx.x / 32;
-  bool fits = true;
-#pragma unroll 1
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    PlaneTable table{};
-    table.is_sound = true;
-    if ((coded >> plane & 1) != 0 && fits) {
-      const std::uint32_t first = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at]) : 64;
-      const std::uint32_t groups = at + 2 <= bytes ? static_cast<std::uint32_t>(in[at + 1]) : 0;
-      const std::uint32_t end = at + 2 + 3 * groups;
-      fits = groups > 0 && first + groups <= kBytes / 4 && end <= bytes;
-      if (fits && plane % kPieces == warp) table = read_table(in + at, state.starts[plane]);
-      at = end;
-    }
-    if (plane % kPieces == warp && threadIdx.x % 32 == 0) state.tables[plane] = table;
-  }
-  if (!fits) return false;
-  __syncthreads();
-  bool is_sound = true;
-#pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) is_sound &= state.tables[plane].is_sound;
-  return is_sound;
-}
-
-// For whole thread blocks.
-template <Dtype kType>
-template <bool kFull>
-__device__ void PieceCoder<kType>::make_slots(std::uint32_t mixed, DecodeState& state) {
-  std::uint8_t* next = state.slots;
-#pragma unroll 1
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if ((mixed >> plane & 1) == 0) continue;
-    SlotsOf<kFull>::make(state.starts[plane], next);
-    next += SlotsOf<kFull>::kEach;
-  }
-}
 
 // One step back of lanes that are there; the byte, above which there may be other bits. All lanes
 // call.
@@ -230,56 +186,6 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
   const bool ends = parts.has_free ? is_first_state(way.state) : way.state == kLeastState;
   return way.next == parts.words && (!is_sparse || kept == parts.kept) &&
          __all_sync(kAllLanes, ends);
-}
-
-template <Dtype kType>
-template <typename Sink>
-__device__ bool PieceCoder<kType>::decode(std::uint64_t* payload, std::uint32_t bytes,
-                                          const cuda::Target& target, std::uint64_t parameter,
-                                          DecodeState& state, const Sink& sink) {
-  const std::uint32_t warp = threadIdx.x / 32;
-  const auto* const in = reinterpret_cast<const std::byte*>(payload);
-  const auto* const heads = reinterpret_cast<const std::uint32_t*>(payload);
-  const std::uint32_t many = pieces_of(target.values, kPieceValues<Word>);
-  if (bytes < 4 + 4 * many || heads[0] >> kPlanes != 0) return false;
-  if (!read_tables(in, 4 + 4 * many, bytes, heads[0], state)) return false;
-  const PlaneSets sets = sets_of(state.tables);
-  std::uint32_t tables = 4 + 4 * many;
-#pragma unroll
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) tables += state.tables[plane].bytes();
-  std::uint32_t begin = filled(tables), end = filled(tables);
-#pragma unroll 1
-  for (std::uint32_t each = 0; each < many; ++each) {
-    const std::uint32_t values = values_of_piece(each, target.values);
-    const PieceHead head = unpack_piece(heads[1 + each]);
-    if (!is_sound<Word>(head, values, sets.mixed)) return false;
-    const std::uint32_t own = Parts(values, head, sets).bytes();
-    begin += each < warp ? own : 0;
-    end += own;
-  }
-  if (end != bytes) return false;
-  const bool is_full = __popc(sets.mixed) <= static_cast<int>(DecodeState::kFullSlots);
-  if (is_full) {
-    make_slots<true>(sets.mixed, state);
-  } else {
-    make_slots<false>(sets.mixed, state);
-  }
-  __syncthreads();
-  bool is_sound = true;
-  if (warp < many) {
-    const PieceHead head = unpack_piece(heads[1 + warp]);
-    const Parts parts(values_of_piece(warp, target.values), head, sets);
-    const auto tuple = static_cast<std::uint32_t>(parameter & ~kInPieces);
-    is_sound = is_full ? decode_piece<true>(parts, head.is_sparse, sets, in + begin, target, tuple,
-                                            state, sink)
-                       : decode_piece<false>(parts, head.is_sparse, sets, in + begin, target, tuple,
-                                             state, sink);
-  }
-  if (threadIdx.x % 32 == 0) state.is_sound[warp] = is_sound;
-  __syncthreads();
-#pragma unroll
-  for (std::uint32_t each = 0; each < kPieces; ++each) is_sound &= state.is_sound[each];
-  return is_sound;
 }
 
 }  // namespace thinwire::codec::ans
