@@ -2,41 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "base/bytes.h"
-#include "base/dtype.h"
+#include "message/float_words.h"
 
 namespace thinwire::message {
-
-// fp32, fp64 or bf16 as words, whose magnitudes are in the order of the values'.
-template <typename Word, int kFractionBits, int kBias>
-struct FloatWords {
-  using Bits = Word;
-  static constexpr int kGapExponent = 20;
-  static constexpr int kFarExponent = 48;
-  static constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
-  static constexpr Bits of_exponent(int exponent) {
-    return static_cast<Bits>(static_cast<Bits>(exponent + kBias) << kFractionBits);
-  }
-  static constexpr Bits kInfinity = of_exponent(kBias + 1);
-  static constexpr Bits kNearInfinity = of_exponent(kBias - 1);
-  static constexpr Bits kGap = static_cast<Bits>(Bits{kGapExponent} << kFractionBits);
-  static constexpr Bits kHigh = of_exponent(kFarExponent), kLow = of_exponent(-kFarExponent);
-};
-using F32Words = FloatWords<std::uint32_t, 23, 127>;
-using F64Words = FloatWords<std::uint64_t, 52, 1023>;
-using Bf16Words = FloatWords<std::uint16_t, 7, 127>;
-
-// Whether values of the type are looked at so.
-constexpr bool has_magnitudes(Dtype dtype) {
-  return dtype == Dtype::kF32 || dtype == Dtype::kF64 || dtype == Dtype::kBf16;
-}
-
-template <Dtype kDtype>
-using FloatWordsOf =
-    std::conditional_t<kDtype == Dtype::kF64, F64Words,
-                       std::conditional_t<kDtype == Dtype::kBf16, Bf16Words, F32Words>>;
 
 struct Magnitudes {
   std::uint64_t largest = 0;           // of finite values, as a word
@@ -50,8 +20,6 @@ struct Extremes {
   bool has_nan = false;
 };
 Extremes extremes_of(Dtype dtype, const std::byte* values, std::uint64_t count);
-
-inline constexpr int kMostFills = 4;
 
 // The values within a factor of 2^20 of the largest, if they are of few kinds. NaN and infinity
 // count for nothing.

@@ -1,9 +1,8 @@
 // Values for a codec to see in the place of missing ones: the more alike their neighbours, the less
 // they cost. On a line between these there is no step, neither to the left nor to the right.
-#include <cmath>
 #include <cstring>
 
-#include "base/numbers.h"
+#include "message/hole_line.h"
 #include "message/missing.h"
 
 namespace thinwire::message {
@@ -13,17 +12,12 @@ namespace {
 template <Dtype kDtype>
 void close_hole(std::byte* values, std::uint64_t row, std::uint64_t first, std::uint64_t count) {
   using Word = WordOf<kDtype>;
-  using Number = NumberOf<kDtype>;
   const std::uint64_t after = first + count;
   const auto word_at = [&](std::uint64_t at) { return load<Word>(values + at * sizeof(Word)); };
   const Word before = word_at(first > 0 ? first - 1 : after);
-  const Number from = number_of<kDtype>(before);
-  const Number to = after < row ? number_of<kDtype>(word_at(after)) : from;
-  const Number step = (to - from) / static_cast<Number>(count + 1);
-  const bool is_line = step != 0 && std::isfinite(step);
+  const HoleLine<kDtype> line(before, after < row ? word_at(after) : before, count);
   for (std::uint64_t at = 0; at < count; ++at) {
-    const Number value = from + step * static_cast<Number>(at + 1);
-    store(values + (first + at) * sizeof(Word), is_line ? word_of<kDtype>(value) : before);
+    store(values + (first + at) * sizeof(Word), line.at(at));
   }
 }
 

@@ -50,20 +50,12 @@ std::optional<WordOf<kDtype>> find_value(double value, const std::byte* values,
   return is_there ? std::optional(word) : std::nullopt;
 }
 
-// The bits of infinity without a sign; those of NaN are above.
-template <Dtype kDtype>
-constexpr WordOf<kDtype> infinity_word() {
-  if constexpr (kDtype == Dtype::kF64) return 0x7FF0000000000000u;
-  if constexpr (kDtype == Dtype::kF32) return 0x7F800000u;
-  return kDtype == Dtype::kBf16 ? 0x7F80 : 0x7C00;
-}
-
 template <Dtype kDtype>
 std::optional<WordOf<kDtype>> find_nan(const std::byte* values, std::uint64_t count) {
+  using F = FloatWordsOf<kDtype>;
   using Word = WordOf<kDtype>;
-  constexpr Word kMagnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1);
   const std::uint64_t at = first_of<Word>(values, count, [](Word each) {
-    return static_cast<Word>(each & kMagnitude) > infinity_word<kDtype>();
+    return static_cast<Word>(each & F::kMagnitude) > F::kInfinity;
   });
   if (at == count) return std::nullopt;
   return load<Word>(values + at * sizeof(Word));
