@@ -82,8 +82,9 @@ Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array)
 
 bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
   if (coder.codec == &codec::raw_codec()) return true;
-  // With missing values a frame may be as short as its table.
-  if (!coder.codec->fixed_size || coder.fill.exists()) return false;
+  // With missing values a frame may be as short as its table; an array of nothing has none.
+  const bool may_miss = coder.fill.exists() && array.shape.count() > 0;
+  if (!coder.codec->fixed_size || may_miss) return false;
   return bounds_of(coder, array).frame >= array.raw_bytes();
 }
 

@@ -95,23 +95,30 @@ bool would_destroy_most(const std::byte* values, Dtype dtype, std::uint64_t coun
   return judge_values<Dtype::kBf16>(values, count);
 }
 
+bool destroys_most_besides(const codec::Chunk& sample, std::byte* values,
+                           const std::optional<std::uint64_t>& fill) {
+  std::uint64_t count = sample.shape.count();
+  if (fill) {
+    count = with_float_dtype(sample.dtype, [&](auto kDtype) {
+      return leave_out(static_cast<WordOf<kDtype>>(*fill), values, count);
+    });
+  }
+  return would_destroy_most(values, sample.dtype, count);
+}
+
 bool holds_fill_values(const codec::Chunk& array, const std::byte* source,
                        const std::optional<std::uint64_t>& fill) {
   const Sample sample = fill_sample(array);
-  std::uint64_t count = sample.array.shape.count();
-  if (sample.is_whole() && !fill) return would_destroy_most(source, array.dtype, count);
+  if (sample.is_whole() && !fill) {
+    return would_destroy_most(source, array.dtype, sample.array.shape.count());
+  }
   alignas(64) std::byte gathered[(kLooks + 1) * kLookBytes];
   if (sample.is_whole()) {
     std::memcpy(gathered, source, array.raw_bytes());
   } else {
     device::gather_on_host(sample.places, source, gathered);
   }
-  if (fill) {
-    count = with_float_dtype(array.dtype, [&](auto kDtype) {
-      return leave_out(static_cast<WordOf<kDtype>>(*fill), gathered, count);
-    });
-  }
-  return would_destroy_most(gathered, array.dtype, count);
+  return destroys_most_besides(sample.array, gathered, fill);
 }
 
 Status declined_for_fill_values(const Coder& coder) {
@@ -126,16 +133,6 @@ Status declined_for_fill_values(const Coder& coder) {
             "THINWIRE_FILL_VALUES=code encodes them");
   }
   return {StatusCode::kDeclined, name + ": a few values lie far above all others"};
-}
-
-Status declined_on_device(const Coder& coder) {
-  const std::string name = coder.codec->name;
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true)) {
-    log(LogLevel::kWarning,
-        name + ": arrays in GPU memory go uncompressed under fill=, which is for host memory");
-  }
-  return {StatusCode::kDeclined, name + ": fill= codes arrays in host memory alone"};
 }
 
 }  // namespace thinwire::message

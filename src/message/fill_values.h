@@ -29,10 +29,11 @@ bool would_destroy_most(const std::byte* values, Dtype dtype, std::uint64_t coun
 bool holds_fill_values(const codec::Chunk& array, const std::byte* source,
                        const std::optional<std::uint64_t>& fill);
 
+// The same of a gathered sample, which is written to.
+bool destroys_most_besides(const codec::Chunk& sample, std::byte* values,
+                           const std::optional<std::uint64_t>& fill);
+
 // kDeclined; says why, once a process.
 Status declined_for_fill_values(const Coder& coder);
-
-// kDeclined for an array in GPU memory under "fill="; says so, once a process.
-Status declined_on_device(const Coder& coder);
 
 }  // namespace thinwire::message

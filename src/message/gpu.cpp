@@ -4,6 +4,7 @@
 
 #include "device/work_stream.h"
 #include "message/fill_values.h"
+#include "message/fills/fills.h"
 #include "message/host.h"
 
 namespace thinwire::message {
@@ -26,9 +27,38 @@ Status put_on_stream(Job& job, const codec::DeviceCodec& side, WorkStream& work)
   return status;
 }
 
+// The memory of work on an array with missing values, the codec's side being that of `layout`.
+Result<fills::Room> make_fill_room(const Coder& coder, const codec::Chunk& array,
+                                   WorkStream& work) {
+  const codec::DeviceCodec& side = *coder.codec->device;
+  Status status =
+      work.reserve(side.workspace_bytes(coder.layout(array), coder.parameter), side.leaves_zeros);
+  if (!status.ok()) return status;
+  const auto scratch = work.borrow_on_device(fills::scratch_bytes(coder, array));
+  if (!scratch.ok()) return scratch.status();
+  return fills::Room{work.workspace(), *scratch, work.outcome()};
+}
+
+// start_encode() under "fill="; where `told` is once the outcome is known.
+Result<const fills::Told*> start_encode_with_fill(const Coder& coder, const codec::Chunk& array,
+                                                  const std::byte* source, std::byte* frame,
+                                                  std::uint64_t limit, const EncodeOptions& options,
+                                                  WorkStream& work) {
+  auto room = make_fill_room(coder, array, work);
+  if (!room.ok()) return room.status();
+  const auto told = work.borrow_pinned(sizeof(fills::Told));
+  if (!told.ok()) return told.status();
+  room->told = reinterpret_cast<fills::Told*>(*told);
+  EncodeOptions own = options;
+  own.stream = work.stream();
+  const Status status = fills::enqueue_encode(coder, array, source, frame, limit, own, *room);
+  if (!status.ok()) return status;
+  return static_cast<const fills::Told*>(room->told);
+}
+
 // Enqueues the copy of an array's sample to pinned memory, before the work that is waited for.
-Result<const std::byte*> take_fill_sample(const Sample& sample, const std::byte* source,
-                                          WorkStream& work) {
+Result<std::byte*> take_fill_sample(const Sample& sample, const std::byte* source,
+                                    WorkStream& work) {
   const std::uint64_t bytes = sample.array.raw_bytes();
   const auto values = work.borrow_pinned(bytes);
   if (!values.ok()) return values.status();
@@ -36,25 +66,33 @@ Result<const std::byte*> take_fill_sample(const Sample& sample, const std::byte*
                             ? work.copy(*values, source, bytes)
                             : device::enqueue_gather(sample.places, source, *values, work.stream());
   if (!status.ok()) return status;
-  return static_cast<const std::byte*>(*values);
+  return *values;
 }
 
 // As start_encode(), to its end: the frame's size, or kDeclined at `limit`, or kHoldsIntegers.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
                                  const EncodeOptions& options, WorkStream& work) {
-  const std::byte* sampled = nullptr;
+  std::byte* sampled = nullptr;
   const Sample sample = fill_sample(array);
   if (looks_for_fill_values(coder, array, options)) {
     const auto taken = take_fill_sample(sample, source, work);
     if (!taken.ok()) return taken.status();
     sampled = *taken;
   }
-  Status status = start_encode(coder, array, source, frame, limit, options, work);
-  if (!status.ok()) return status;
+  const fills::Told* told = nullptr;
+  if (coder.fill.exists() && array.shape.count() > 0) {
+    const auto started = start_encode_with_fill(coder, array, source, frame, limit, options, work);
+    if (!started.ok()) return started.status();
+    told = *started;
+  } else {
+    Status status = start_encode(coder, array, source, frame, limit, options, work);
+    if (!status.ok()) return status;
+  }
   auto outcome = work.wait();
   if (!outcome.ok()) return outcome.status();
-  if (sampled != nullptr && would_destroy_most(sampled, array.dtype, sample.array.shape.count())) {
+  const auto fill = told != nullptr ? told->value() : std::nullopt;
+  if (sampled != nullptr && destroys_most_besides(sample.array, sampled, fill)) {
     return declined_for_fill_values(coder);
   }
   const StatusCode code = device::outcome_status(*outcome);
@@ -67,10 +105,7 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, std::byte* frame,
                                    const EncodeOptions& options, WorkStream& work) {
-  if (coder.fill.exists()) {
-    const Status unfit = declined_on_device(coder);
-    if (options.decline) return unfit;
-  } else if (!is_hopeless(coder, array)) {
+  if (!is_hopeless(coder, array)) {
     auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, work);
     if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;
@@ -102,14 +137,25 @@ Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk
   return written;
 }
 
-Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
-                  const codec::Accumulate& accumulate, WorkStream& work) {
-  codec::DecodeJob job =
-      make_decode_job(info, {frame, info.header.frame_bytes()}, destination, accumulate);
+// Enqueues a decode; the work stream's outcome comes last.
+Status start_decode(const Info& info, ByteView frame, std::byte* destination,
+                    const codec::Accumulate& accumulate, WorkStream& work) {
+  if (info.header.has_fill) {
+    const auto room = make_fill_room(coder_of(info), {info.header.dtype, info.header.shape}, work);
+    if (!room.ok()) return room.status();
+    return fills::enqueue_decode(info, frame, destination, accumulate, work.stream(), *room);
+  }
+  codec::DecodeJob job = make_decode_job(info, frame, destination, accumulate);
   const codec::DeviceCodec& side = *info.codec->device;
   Status status = put_on_stream(job, side, work);
+  return status.ok() ? side.decode(job) : status;
+}
+
+Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
+                  const codec::Accumulate& accumulate, WorkStream& work) {
+  Status status =
+      start_decode(info, {frame, info.header.frame_bytes()}, destination, accumulate, work);
   if (!status.ok()) return status;
-  if (status = side.decode(job); !status.ok()) return status;
   // The outcome of a decode comes after the last access to either side: nothing else to wait for.
   auto outcome = work.wait_for_last();
   if (!outcome.ok()) return outcome.status();
@@ -117,7 +163,14 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
 }
 
-// Decodes by way of the host, as the codec, or the coding of missing values, has no GPU side.
+// Whether kernels code the missing values of such an array: not of none, nor of one that no encode
+// takes.
+bool has_fills_on_device(const Info& info) {
+  const codec::Chunk array{info.header.dtype, info.header.shape};
+  return array.shape.count() > 0 && bound(coder_of(info), array).ok();
+}
+
+// Decodes by way of the host, as the codec has no GPU side, or missing values none of such arrays.
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
                            std::byte* destination, const codec::Accumulate& accumulate,
                            WorkStream& work) {
@@ -208,7 +261,7 @@ Status decode_to_device(const Info& info, const std::byte* source, Place source_
   auto work = prepared_work_stream(device, stream);
   if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
-  if (info.codec->device == nullptr || info.header.has_fill) {
+  if (info.codec->device == nullptr || (info.header.has_fill && !has_fills_on_device(info))) {
     return decode_through_host(info, source, source_place, destination, accumulate, *work);
   }
   if (source_place.on_device() && source_place.device == device) {

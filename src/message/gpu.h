@@ -45,6 +45,11 @@ inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::b
           .stream = nullptr};
 }
 
+// A frame's coder, of a frame in which nothing is missing.
+inline Coder coder_of(const Info& info) {
+  return {info.codec, info.header.parameter, info.header.as_line};
+}
+
 // One whose work waits for what is on `stream` now. kUnsupported while that is being captured.
 Result<device::WorkStream> prepared_work_stream(int device, device::StreamHandle stream);
 

@@ -31,7 +31,7 @@ struct Coder {
   const codec::Codec* codec;
   std::uint64_t parameter;
   bool as_line = false;   // it takes arrays of any shape as one line; not of flat codecs
-  codec::Fill fill = {};  // which values are missing, of lossy codecs; in host memory alone
+  codec::Fill fill = {};  // which values are missing, of lossy codecs
 
   codec::Layout layout(const codec::Chunk& array) const {
     return codec::make_layout(*codec, parameter, array, as_line);

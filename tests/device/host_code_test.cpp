@@ -73,40 +73,60 @@ TEST_F(HostCode, ArraysGoThereAndBack) {
   }
 }
 
-// Those of arrays in GPU memory are not coded; a frame from a host is decoded into it.
-TEST_F(HostCode, MissingValuesAreCodedInHostMemoryAlone) {
-  const auto spec = codec::parse_spec("cast:to=bf16,fill=nan");
-  ASSERT_TRUE(spec.ok()) << spec.status().message();
-  const message::Coder coder{
-      .codec = spec->codec, .parameter = spec->parameter, .fill = spec->fill};
+// Ones and NaN, in runs of 100.
+std::vector<std::byte> values_with_holes() {
   std::vector<std::byte> values(kArray.raw_bytes());
   for (std::uint32_t at = 0; at < kCount; ++at) {
     store(values.data() + 4 * at, at / 100 % 3 == 0 ? 0x7FC00000u : 0x3F800000u + (at << 16) % 64);
   }
+  return values;
+}
+
+TEST_F(HostCode, MissingValuesAreCodedWhereTheArrayLies) {
+  const auto spec = codec::parse_spec("cast:to=bf16,fill=nan");
+  ASSERT_TRUE(spec.ok()) << spec.status().message();
+  const message::Coder coder{
+      .codec = spec->codec, .parameter = spec->parameter, .fill = spec->fill};
+  const std::vector<std::byte> values = values_with_holes();
+  std::vector<std::byte> expected(*message::bound(coder, kArray));
+  const auto length = message::encode(coder, kArray, values.data(), expected, {});
+  ASSERT_TRUE(length.ok()) << length.status().message();
+  EXPECT_TRUE(message::inspect(expected, frame::file_mark())->header.has_fill);
   std::byte* const source = fake_cuda::allocate(0, values.size());
   std::memcpy(source, values.data(), values.size());
-  std::vector<std::byte> frame(*message::bound(coder, kArray));
-  std::byte* const there = fake_cuda::allocate(0, frame.size());
-  for (std::byte* const to : {frame.data(), there}) {
-    const auto declined =
-        message::encode(coder, kArray, source, {to, frame.size()}, {.decline = true});
-    EXPECT_EQ(declined.status().code(), StatusCode::kDeclined) << declined.status().message();
-    const auto raw = message::encode(coder, kArray, source, {to, frame.size()}, {});
-    ASSERT_TRUE(raw.ok()) << raw.status().message();
-    EXPECT_EQ(*raw, frame_of(values).size());
+  std::vector<std::byte> here(expected.size());
+  std::byte* const there = fake_cuda::allocate(0, expected.size());
+  std::byte* const elsewhere = fake_cuda::allocate(1, expected.size());
+  for (std::byte* const to : {here.data(), there, elsewhere}) {
+    const auto written =
+        message::encode(coder, kArray, source, {to, expected.size()}, {.decline = true});
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    ASSERT_EQ(*written, *length);
+    EXPECT_EQ(std::memcmp(to, expected.data(), *length), 0);
   }
-  const auto written = message::encode(coder, kArray, values.data(), frame, {});
-  ASSERT_TRUE(written.ok()) << written.status().message();
-  EXPECT_TRUE(message::inspect(frame, frame::file_mark())->header.has_fill);
-  std::memcpy(there, frame.data(), *written);
-  for (std::byte* const from : {frame.data(), there}) {
+  for (std::byte* const from : {here.data(), there}) {
     for (const int device : {0, 1}) {
       std::byte* const out = fake_cuda::allocate(device, values.size());
-      const auto info = message::decode({from, *written}, {out, values.size()}, frame::file_mark());
+      const auto info = message::decode({from, *length}, {out, values.size()}, frame::file_mark());
       ASSERT_TRUE(info.ok()) << info.status().message();
       EXPECT_EQ(std::memcmp(out, values.data(), values.size()), 0);
     }
   }
+}
+
+// Nothing is missing of an array of nothing: its frame is a raw one.
+TEST_F(HostCode, AnEmptyArrayMissesNothing) {
+  const auto spec = codec::parse_spec("cast:to=bf16,fill=auto");
+  const message::Coder coder{
+      .codec = spec->codec, .parameter = spec->parameter, .fill = spec->fill};
+  const codec::Chunk array{Dtype::kF32, Shape::line(0)};
+  std::byte* const source = fake_cuda::allocate(0, 16);
+  std::vector<std::byte> none(16), here(*message::bound(coder, array)), there(here.size());
+  const auto expected = message::encode(coder, array, none.data(), here, {});
+  const auto written = message::encode(coder, array, source, there, {});
+  ASSERT_TRUE(expected.ok() && written.ok()) << written.status().message();
+  EXPECT_EQ(*written, *expected);
+  EXPECT_EQ(std::memcmp(here.data(), there.data(), *written), 0);
 }
 
 // The frame is on its way to the GPU when its chunk table is found too short.
