@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/ans/kept.h"
 #include "codec/ans/models.h"
 #include "codec/ans/payload.h"
 #include "codec/ans/pieces.h"
@@ -18,16 +19,6 @@ template <typename Word>
 struct PiecePlanes {
   alignas(64) std::byte of[sizeof(Word)][kPieceValues<Word>];
 };
-
-// A stored plane of a sparse piece: the values whose byte at `mask` is not 0, as many as it has
-// bytes, have those.
-template <typename Word>
-void spread_plane(const PieceParts<Word>& parts, const std::byte* from, const std::byte* mask,
-                  std::byte* to) {
-  for (std::uint32_t at = 0; at < parts.values; ++at) {
-    to[at] = mask[at] != std::byte{0} ? *from++ : std::byte{0};
-  }
-}
 
 // A stored plane but for the bytes that states have.
 template <typename Word>
@@ -101,18 +92,21 @@ void read_highest(const PieceParts<Word>& parts, const Models<Word, Slots>& mode
 template <typename Word>
 bool read_others(const PieceParts<Word>& parts, const Models<Word, Slots>& models,
                  const std::byte* bytes, PiecePlanes<Word>& planes) {
-  const std::byte* const mask = planes.of[0];
-  const auto zeros = std::count(mask, mask + parts.values, std::byte{0});
-  if (static_cast<std::uint32_t>(zeros) != parts.values - parts.kept) return false;
+  KeptValues<Word> kept;
+  kept.find(planes.of[0], parts.values);
+  if (kept.count() != parts.kept) return false;
   for (std::uint32_t plane = 1; plane < sizeof(Word); ++plane) {
+    const bool is_stored = (parts.stored >> plane & 1) != 0;
+    if (!is_stored && models.is_mixed(plane)) continue;
     std::byte* const to = planes.of[plane];
-    if ((parts.stored >> plane & 1) != 0) {
-      spread_plane(parts, bytes + parts.offset(plane), mask, to);
-    } else if (!models.is_mixed(plane)) {
-      const std::byte byte{models.of[plane].only_byte()};
-      for (std::uint32_t at = 0; at < parts.values; ++at) {
-        to[at] = mask[at] != std::byte{0} ? byte : std::byte{0};
-      }
+    if (is_stored) {
+      std::fill_n(to, parts.values, std::byte{0});
+      kept.unpack(bytes + parts.offset(plane), to);
+      continue;
+    }
+    const std::byte byte{models.of[plane].only_byte()};
+    for (std::uint32_t at = 0; at < parts.values; ++at) {
+      to[at] = planes.of[0][at] != std::byte{0} ? byte : std::byte{0};
     }
   }
   return true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/ans/kept.h"
 #include "codec/ans/models.h"
 #include "codec/ans/payload.h"
 #include "codec/ans/pieces.h"
@@ -27,20 +28,12 @@ struct PiecePlanes {
   const std::byte* plane(std::uint32_t number) const { return bytes + number * apart; }
 };
 
-// One stored plane.
+// One stored plane of all values.
 template <typename Word>
 std::byte* write_plane(const PiecePlanes<Word>& piece, const PieceParts<Word>& parts,
                        std::uint32_t plane, std::byte* out) {
   const std::byte* const from = piece.plane(plane);
   const std::uint32_t values = piece.range.values;
-  if (piece.kept.is_sparse && plane > 0) {
-    const std::byte* const highest = piece.plane(0);
-    std::byte* next = out;
-    for (std::uint32_t at = 0; at < values; ++at) {
-      if (highest[at] != std::byte{0}) *next++ = from[at];
-    }
-    return fill_up(out, next);
-  }
   if (!parts.has_free || plane != parts.kLast) {
     return fill_up(out, std::copy_n(from, values, out));
   }
@@ -49,6 +42,22 @@ std::byte* write_plane(const PiecePlanes<Word>& piece, const PieceParts<Word>& p
     next = std::copy_n(from + at, 2, next);
   }
   return next;
+}
+
+template <typename Word>
+std::byte* write_stored(const PiecePlanes<Word>& piece, const PieceParts<Word>& parts,
+                        std::byte* out) {
+  KeptValues<Word> kept;
+  if (piece.kept.is_sparse) kept.find(piece.plane(0), piece.range.values);
+  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
+    if ((parts.stored >> plane & 1) == 0) continue;
+    if (piece.kept.is_sparse && plane > 0) {
+      out = fill_up(out, kept.pack(piece.plane(plane), out));
+    } else {
+      out = write_plane(piece, parts, plane, out);
+    }
+  }
+  return out;
 }
 
 // Puts bytes of the last plane into the first states; returns the lowest bits.
@@ -94,9 +103,7 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
     if (!head.is_stored) head.words = static_cast<std::uint32_t>(end - words) / 2;
   }
   const PieceParts<Word> parts(values, head, models.sets);
-  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    if ((parts.stored >> plane & 1) != 0) out = write_plane(piece, parts, plane, out);
-  }
+  out = write_stored(piece, parts, out);
   if (!parts.has_states) return out;
   out = std::copy_n(reinterpret_cast<const std::byte*>(states.data()), kStateBytes, out);
   if (parts.has_free) {
@@ -110,15 +117,13 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
 // Whether a plane of a whole chunk is to be counted.
 template <typename Word>
 bool is_likely(const std::byte* plane) {
-  std::array<std::uint32_t, kBytes> counts{};
+  std::array<std::byte, kPieces * kGroupValues> sample;
   for (std::uint32_t piece = 0; piece < kPieces; ++piece) {
-    const std::byte* const group = plane + piece * kPieceValues<Word> + sample_at<Word>(piece);
-    for (std::uint32_t at = 0; at < kGroupValues; ++at) {
-      ++counts[static_cast<std::uint8_t>(group[at])];
-    }
+    std::copy_n(plane + piece * kPieceValues<Word> + sample_at<Word>(piece), kGroupValues,
+                sample.data() + piece * kGroupValues);
   }
   std::uint32_t pairs = 0;
-  for (const std::uint32_t times : counts) pairs += times * (times - 1);
+  for (const std::uint32_t times : count(sample)) pairs += times * (times - 1);
   return pairs >= kLeastPairs;
 }
 
