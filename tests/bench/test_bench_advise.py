@@ -62,6 +62,35 @@ def test_with_an_error_the_fastest_within_it_is_chosen(field):
     assert advice["seconds"] < advice["raw_seconds"] == pytest.approx(32768 / 125)
 
 
+def with_land(path, fill: float) -> None:
+    axis = np.arange(64, dtype=np.float32)
+    values = 280 + 20 * np.sin(axis[:, None] / 9) * np.cos(axis / 7)
+    values[10:30, 20:50] = fill
+    values.astype(np.float32).tofile(path)
+
+
+@pytest.mark.parametrize("fill", [9.96921e36, 1e20, math.nan])
+def test_a_fill_value_is_found_and_named(tmp_path, fill):
+    """The range is that of the others: a share of it is no bound of 1e33."""
+    path = tmp_path / "land.f32"
+    with_land(path, fill)
+    words = ("--link", "1kbit", "--error", "rel=1e-3", "--shape", "64x64", "--json")
+    said = json.loads(call(str(path), *words).stdout)
+    (advice,) = said["advice"]
+    assert f"fill={Codec(f'szp:abs=1,fill={fill}').spec.partition('fill=')[2]}" in advice["spec"]
+    usable = [each for each in said["candidates"] if each["usable"] and not each["lossless"]]
+    assert usable and all(each["max_error"] <= 0.05 for each in usable)
+    for each in said["candidates"]:
+        assert each["verified"] and (each["lossless"] or ",fill=" in each["codec"]), each
+    lossless = json.loads(call(str(path), *words[:2], "--json").stdout)
+    assert not any("fill" in each["codec"] for each in lossless["candidates"])
+
+
+def test_no_fill_value_is_named_without_one(field):
+    said = json.loads(call(str(field), "--link", "1kbit", "--error", "abs=1e-3", "--json").stdout)
+    assert not any("fill" in each["codec"] for each in said["candidates"])
+
+
 def test_a_fast_link_is_left_raw_and_that_is_said(field):
     done = call(str(field), "--link", "100000gbit", "--error", "abs=1e-3")
     assert done.exit_code == 0

@@ -94,6 +94,31 @@ def test_errors_are_of_finite_values_against_the_bound() -> None:
     assert same.largest == 0 and same.psnr is None and same.over_bound is None
 
 
+@pytest.mark.parametrize("fill", [1e36, math.nan])
+def test_missing_values_come_back_and_have_no_part_in_the_range(fill: float) -> None:
+    before = np.array([0, 1, fill, 4, fill], np.float32)
+    spec, sample = f"x:rel=0.25,fill={fill}", Sample("x", "f32", before)
+    after = before + np.array([0, 0.5, 0, 0, 0], np.float32)
+    error = specs.error_of(spec, sample, after.view(np.uint8))
+    assert (error.largest, error.range, error.bound) == (0.5, 4, 1) and error.is_kept
+    after.view(np.uint32)[2] ^= 1
+    assert specs.error_of(spec, sample, after.view(np.uint8)).largest == math.inf
+
+
+def test_cast_makes_nans_the_usual_one_but_for_missing_ones() -> None:
+    before = np.array([0, 1, 2, 3], np.float32)
+    before.view(np.uint32)[2:] = (0xFFC00123, 0x7F800001)
+    after = before.copy()
+    after.view(np.uint32)[2:] = 0x7FC00000
+    after[1] = 1.5
+    sample = Sample("x", "f32", before)
+    assert specs.error_of("cast:to=bf16", sample, after.view(np.uint8)).largest == 0.5
+    assert specs.error_of("cast:to=bf16,fill=nan", sample, after.view(np.uint8)).largest == math.inf
+    after.view(np.uint32)[2] = 0xFFC00123
+    assert specs.error_of("cast:to=bf16,fill=nan", sample, after.view(np.uint8)).largest == 0.5
+    assert specs.error_of("cast:to=bf16", sample, after.view(np.uint8)).largest == math.inf
+
+
 # 8-bit floats of benchmarks: the numbers that bytes stand for, and how others become them.
 
 

@@ -82,6 +82,21 @@ def codecs_for(
     return found
 
 
+def with_fill_of(sample: Sample, found: list[Codec]) -> list[Codec]:
+    """The lossy ones with the fill value of the array, if it has one: without it they destroy the
+    other values, or decline, or are held to a range that reaches up to it."""
+    fill = specs.fill_of(sample) if any(not specs.row_of(each).lossless for each in found) else ""
+    return [
+        Codec(specs.with_fill(each.spec, fill)) if fill and _takes_fill(each) else each
+        for each in found
+    ]
+
+
+def _takes_fill(codec: Codec) -> bool:
+    row = specs.row_of(codec)
+    return not row.lossless and not row.gpu_only
+
+
 def _with_bound(info: CodecInfo, error: str) -> Codec | None:
     try:
         return Codec(f"{info.name}:{error}")

@@ -12,7 +12,15 @@ from thinwire import message
 from thinwire.bench.buffers import FrameBuffers, GpuFrameBuffers
 from thinwire.bench.output import failed_row
 from thinwire.bench.samples import Sample, order0_ratio
-from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went_raw
+from thinwire.bench.specs import (
+    AUTO,
+    Error,
+    error_of,
+    options_of,
+    row_of,
+    went_raw,
+    with_fill,
+)
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError
 
@@ -87,7 +95,7 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
         raise UnverifiedError("the same frame gave different values")
     info = message.inspect(frame)
     raw = went_raw(codec, info)
-    error = verify(codec, sample, len(frame), decoded, raw)
+    error = verify(codec, sample, len(frame), decoded, raw, options_of(info.spec).get("fill", ""))
     nbytes = sample.values.nbytes
     return {
         "frame_bytes": len(frame),
@@ -115,19 +123,24 @@ def fastest(work: Callable[[], None], runs: int) -> float:
 
 
 def verify(
-    codec: Codec, sample: Sample, frame_bytes: int, decoded: np.ndarray, is_raw: bool
+    codec: Codec,
+    sample: Sample,
+    frame_bytes: int,
+    decoded: np.ndarray,
+    is_raw: bool,
+    fill: str = "",
 ) -> Error:
-    """Hold the outcome to what the registry and the spec say of the codec; UnverifiedError if
-    it fails."""
+    """Hold the outcome to what the registry and the spec say of the codec, `fill` being what the
+    frame says of missing values; UnverifiedError if it fails."""
     info = row_of(codec)
-    error = error_of(codec.spec, sample, decoded)
+    error = error_of(with_fill(codec.spec, fill), sample, decoded)
     if (info.lossless or is_raw) and not np.array_equal(decoded, bytes_of(sample.values)):
         raise UnverifiedError("what came back is not what went in")
     if not np.isfinite(error.largest):
         raise UnverifiedError("finite values came back as NaN or infinity, or others as finite")
     if not error.is_kept:
         raise UnverifiedError(f"an error of {error.largest:.9g} where {error.bound:.9g} is allowed")
-    if info.fixed_size and not is_raw:
+    if info.fixed_size and not is_raw and "fill" not in options_of(codec.spec):
         _verify_fixed_size(codec, sample, frame_bytes)
     return error
 

@@ -8,7 +8,7 @@ import numpy as np
 from thinwire import dtypes
 from thinwire.bench.samples import Sample, folded, to_float
 from thinwire.codec import Codec, CodecInfo, codecs
-from thinwire.message import MessageInfo
+from thinwire.message import MessageInfo, compress, inspect
 
 AUTO = "auto"
 LOSSLESS = "lossless"
@@ -25,8 +25,15 @@ EXTRAS = {
     "zfp": ("rate=4", "rate=8", "rate=16"),
     "szp": ("rel=1e-3", "rel=1e-4", "abs=1e-3", "abs=1e-4"),
 }
-# A NaN comes back as another one.
-_ANY_NAN = ("cast",)
+# A NaN comes back as the type's usual one.
+_USUAL_NAN = ("cast",)
+# Codecs for the sake of the fill value that their frames say, however the others come out.
+_FINDS_FILL = {
+    "f32": "szp:abs=1e300",
+    "f64": "szp:abs=1e300",
+    "f16": "blockq:bits=4",
+    "bf16": "blockq:bits=4",
+}
 _ROUNDING = 1 + 2.0**-50  # of a bound that is itself a product
 
 
@@ -88,6 +95,46 @@ def options_of(spec: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+def with_fill(spec: str, fill: str) -> str:
+    """The spec with that "fill=", in the place of its own; without one if it is ""."""
+    name, _, options = spec.partition(":")
+    others = [each for each in options.split(",") if each and not each.startswith("fill=")]
+    words = ",".join([*others, f"fill={fill}"] if fill else others)
+    return f"{name}:{words}" if words else name
+
+
+def fill_of(sample: Sample) -> str:
+    """The fill value that "auto" finds in an array, as a spec says it; "" if there is none. Read
+    off a frame, of a codec that declines few arrays of the type."""
+    if sample.dtype not in _FINDS_FILL:
+        return ""
+    values = np.ascontiguousarray(sample.values)
+    frame = compress(values, f"{_FINDS_FILL[sample.dtype]},fill=auto", dtype=sample.dtype)
+    return options_of(inspect(frame).spec).get("fill", "")
+
+
+def missing_in(spec: str, sample: Sample) -> np.ndarray:
+    """Which values of the array a spec with a "fill=" of its own, not "auto", calls missing."""
+    words = sample.values.reshape(-1).view(f"u{sample.values.itemsize}")
+    fill = options_of(spec).get("fill")
+    if fill is None:
+        return np.zeros(words.size, bool)
+    if fill == "nan":
+        nans = np.flatnonzero(np.isnan(to_float(sample.values.reshape(-1), sample.dtype)))
+        return words == words[nans[0]] if nans.size else np.zeros(words.size, bool)
+    return words == _word_of(float(fill), sample.dtype)
+
+
+def _word_of(value: float, dtype: str) -> int:
+    """A value's bits in a type, rounded as the core does."""
+    with np.errstate(over="ignore"):
+        if dtype != "bf16":
+            rounded = np.array(value, dtypes.NUMPY[dtype])
+            return int(rounded.view(f"u{rounded.itemsize}"))
+        word = int(np.float32(value).view(np.uint32))
+    return (word + 0x7FFF + (word >> 16 & 1)) >> 16
+
+
 def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
     """The array as one line, and in its own shape if the codec makes use of that."""
     line = sample.in_shape((sample.values.size,))
@@ -137,20 +184,23 @@ def is_bound(text: str) -> bool:
 
 
 def error_of(spec: str, sample: Sample, decoded: np.ndarray) -> Error:
-    """`decoded` has the bytes of what came back. Values that are not finite count as right if
-    their bits are, and as an infinite error otherwise."""
+    """`decoded` has the bytes of what came back. Values that are missing, or not finite, count as
+    right if their bits are, and as an infinite error otherwise; the range is that of the others."""
     back = decoded.view(sample.values.dtype).reshape(-1)
     before = sample.values.reshape(-1)
     values = to_float(before, sample.dtype)
-    finite = np.isfinite(values)
+    missing = missing_in(spec, sample)
+    finite = np.isfinite(values) & ~missing
     span = _range(values[finite])
     bound = bound_of(spec, span)
     if np.array_equal(back.view(np.uint8), before.view(np.uint8)):
         return Error(0.0, span, None, bound)
     words = f"u{before.itemsize}"
-    kept = back[~finite].view(words) == before[~finite].view(words)
-    if spec.partition(":")[0] in _ANY_NAN:
-        kept |= np.isnan(values[~finite]) & np.isnan(to_float(back, sample.dtype)[~finite])
+    expected = before.view(words)
+    if spec.partition(":")[0] in _USUAL_NAN:
+        usual = _word_of(float("nan"), sample.dtype)
+        expected = np.where(np.isnan(values) & ~missing, usual, expected)
+    kept = back[~finite].view(words) == expected[~finite]
     if not kept.all():
         return Error(float("inf"), span, None, bound)
     # Wider than fp64 if there is such a type: the difference of two fp64 values is rounded.

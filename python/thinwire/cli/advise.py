@@ -89,6 +89,7 @@ def advise(
         sample = samples.read_shaped(file, dtype, samples.parse_shape(shape) if shape else None)
         gpu = on_gpu(device)
         wanted = candidates.codecs_for(sample.dtype, error, gpu, lambda why: say(f"skipped {why}"))
+        wanted = candidates.with_fill_of(sample, wanted)
     except ValueError as failed:
         raise typer.BadParameter(str(failed)) from failed
     sizes = [sample.values.nbytes, *(parse_size(word) for word in (size or "").split(",") if word)]
