@@ -134,10 +134,10 @@ const char* tw_codec_missing(uint32_t index);
  * compresses reductions only.
  *
  * "fill=V", a number, "fill=nan" and "fill=auto" say which values of an array are missing; lossy
- * codecs that code host memory take them. A frame keeps those to the bit and bounds the others:
+ * codecs but NVIDIA's take them. A frame keeps those to the bit and bounds the others:
  * those whose bits are V's in the array's type, or those of its first NaN, or of what the array
  * tells: NaN, or the most frequent of at most four values that stand far above the others.
- * Reductions are native then, and arrays in GPU memory raw.
+ * Reductions are native then, and slots take no such codec (tw_stream_*).
  *
  * TW_INVALID_ARGUMENT for a lossy codec while a setting is wrong, see tw_settings_judge(). From
  * then on this process also decodes that codec's frames, see tw_decode_allow(). */
@@ -153,6 +153,9 @@ int32_t tw_codec_id(const tw_codec* codec);
 
 /* 1 if the spec compresses nothing unless a link's rate is stated ("auto"), else 0. */
 uint32_t tw_codec_needs_link(const tw_codec* codec);
+
+/* 1 if the spec says which values of an array are missing ("fill="), else 0. */
+uint32_t tw_codec_has_fill(const tw_codec* codec);
 
 /* Whether reductions are compressed under this spec. UNSAID is "lossless" without "reductions=": a
  * tw_comm and the preload library for MPI then leave them native, the one for NCCL, where nobody
@@ -385,11 +388,11 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
  * these fail instead, with TW_DECLINED, and with TW_HOLDS_INTEGERS for integers.
  *
  * With "fill=" in the spec of a lossy codec the values that it names come back to the bit, and the
- * codec's bound is that of the others: in host memory alone, while arrays in GPU memory go raw or
- * fail with TW_DECLINED.
+ * codec's bound is that of the others.
  *
- * Allocates no host memory but a chunk's with "fill=", and this and GPU memory only if the pools
- * have none to lend. TW_UNSUPPORTED while the stream is being captured into a graph. */
+ * With "fill=" a chunk's bytes of host memory are borrowed, or twice the array's of GPU memory;
+ * nothing is allocated unless the pools have none to lend. TW_UNSUPPORTED while the stream is being
+ * captured into a graph. */
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
                             void* destination, uint64_t capacity, const tw_message_options* options,
                             uint64_t* written);
@@ -456,10 +459,10 @@ tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
 /* The bytes of device memory that an enqueued encode or decode of this shape needs as its
  * workspace. The workspace must be aligned to 16 bytes and filled with zeros before its first use;
  * each use leaves it ready for the same codec's next. One stream may use it at a time. After a use
- * by an nvcomp codec it must be filled with zeros before another codec uses it.
+ * by an nvcomp codec, or under "fill=", it must be filled with zeros before another codec uses it.
  *
- * "auto" chooses an enqueued codec by dtype and shape only, because it cannot wait for a sample. A
- * spec with "fill=" is TW_UNSUPPORTED here. */
+ * "auto" chooses an enqueued codec by dtype and shape only, because it cannot wait for a sample.
+ * Under "fill=" the workspace has more than twice the bytes of the array. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
 /* Enqueues an encode on options->stream, which must not be NULL. Source, destination, workspace and

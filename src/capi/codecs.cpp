@@ -110,6 +110,10 @@ uint32_t tw_codec_needs_link(const tw_codec* codec) {
   return capi::is_open(codec) && codec->spec.needs_link();
 }
 
+uint32_t tw_codec_has_fill(const tw_codec* codec) {
+  return capi::is_open(codec) && codec->spec.fill.exists();
+}
+
 tw_reductions tw_codec_reductions(const tw_codec* codec) {
   using Reductions = codec::Spec::Reductions;
   if (!capi::is_open(codec) || codec->spec.kind == codec::Spec::Kind::kOff)

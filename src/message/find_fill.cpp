@@ -42,9 +42,9 @@ template <Dtype kDtype>
 std::optional<WordOf<kDtype>> find_value(double value, const std::byte* values,
                                          std::uint64_t count) {
   using Word = WordOf<kDtype>;
-  constexpr double kMost = std::numeric_limits<NumberOf<kDtype>>::max();
-  if (!std::isinf(value) && std::fabs(value) > kMost) return std::nullopt;
-  const Word word = word_of<kDtype>(static_cast<NumberOf<kDtype>>(value));
+  const auto named = named_bits(value, kDtype);
+  if (!named) return std::nullopt;
+  const auto word = static_cast<Word>(*named);
   const bool is_there =
       first_of<Word>(values, count, [=](Word each) { return each == word; }) < count;
   return is_there ? std::optional(word) : std::nullopt;
@@ -127,6 +127,14 @@ std::uint64_t ends_without(const std::byte* values, std::uint64_t count, WordOf<
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> named_bits(double value, Dtype dtype) {
+  return with_float_dtype(dtype, [&](auto kDtype) -> std::optional<std::uint64_t> {
+    constexpr double kMost = std::numeric_limits<NumberOf<kDtype>>::max();
+    if (!std::isinf(value) && std::fabs(value) > kMost) return std::nullopt;
+    return word_of<kDtype>(static_cast<NumberOf<kDtype>>(value));
+  });
+}
 
 std::optional<std::uint64_t> find_fill(const codec::Fill& fill, const codec::Chunk& array,
                                        const std::byte* source) {

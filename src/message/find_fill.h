@@ -17,6 +17,9 @@ namespace thinwire::message {
 std::optional<std::uint64_t> find_fill(const codec::Fill& fill, const codec::Chunk& array,
                                        const std::byte* source);
 
+// The bits of a value that a spec names, in the array's type; nothing if it is too large for that.
+std::optional<std::uint64_t> named_bits(double value, Dtype dtype);
+
 // The parameter that an open one of `coder` becomes by the values that are not missing.
 std::uint64_t resolve_without(const Coder& coder, const codec::Chunk& array,
                               const std::byte* source, std::uint64_t fill);

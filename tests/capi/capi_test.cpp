@@ -176,6 +176,9 @@ TEST(CApi, ASpecSaysWhetherItNeedsALinkAndTakesReductions) {
     tw_codec_destroy(codec);
   }
   EXPECT_EQ(tw_codec_needs_link(nullptr), 0u);
+  EXPECT_EQ(tw_codec_has_fill(nullptr), 0u);
+  EXPECT_EQ(tw_codec_has_fill(Codec("szp:rel=1e-3").handle), 0u);
+  EXPECT_EQ(tw_codec_has_fill(Codec("zfp:rate=8,fill=nan,shape=3x?").handle), 1u);
   EXPECT_EQ(tw_codec_reductions(nullptr), TW_REDUCTIONS_NATIVE);
 }
 

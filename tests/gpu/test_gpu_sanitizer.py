@@ -48,14 +48,15 @@ def run_corpus(checker: str, part: str, size: str) -> None:
     run(checker, sys.executable, str(HERE / "sanitizer_corpus.py"), part, size)
 
 
-@pytest.mark.parametrize("part", ["property", "hostile"])
+@pytest.mark.parametrize("part", ["property", "hostile", "missing", "changed_masks"])
 def test_memcheck(part: str) -> None:
     run_corpus("memcheck", part, "full")
 
 
 @pytest.mark.parametrize("checker", ["racecheck", "synccheck", "initcheck"])
-def test_other_checks(checker: str) -> None:
-    run_corpus(checker, "property", "small")
+@pytest.mark.parametrize("part", ["property", "missing"])
+def test_other_checks(checker: str, part: str) -> None:
+    run_corpus(checker, part, "small")
 
 
 @pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck", "initcheck"])

@@ -100,7 +100,7 @@ def test_each_rule_has_its_codec(tmp_path: Path) -> None:
 
 
 def test_codecs_of_missing_values_are_refused(tmp_path: Path) -> None:
-    """They code host memory: the calls are raw, and the log says why."""
+    """Their frames are made by several kernels, slots by one: raw, and the log says why."""
     text = GROUPS.replace("blockq:bits=8", "blockq:bits=8,fill=auto")
     output, errors = run(
         PROGRAMS / "nccl_policy",
@@ -113,9 +113,7 @@ def test_codecs_of_missing_values_are_refused(tmp_path: Path) -> None:
     assert output == "ok\n"
     lines = errors.splitlines()
     assert len(lines) == 2, errors
-    assert (
-        "THINWIRE_CODEC: szp:abs=0.001,fill=nan: fill= is for messages in host memory" in lines[0]
-    )
+    assert "THINWIRE_CODEC: szp:abs=0.001,fill=nan: slots take no codec with fill=" in lines[0]
     assert "THINWIRE_POLICY: blockq:bits=8,block=32,fill=auto: " in lines[1]
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     rules = by_name(report)

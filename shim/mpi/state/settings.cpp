@@ -40,7 +40,7 @@ void add_codec(Settings& settings, tw_codec* codec) {
   const auto row = shim::row_of(codec);
   use.is_lossy = row && row->lossless == 0;
   // Missing values are left out of frames of any codec.
-  const bool leaves_out = std::strstr(tw_codec_spec(codec), "fill=") != nullptr;
+  const bool leaves_out = tw_codec_has_fill(codec) != 0;
   use.fixed_size = row && row->fixed_size != 0 && !leaves_out;
   use.samples_tell = samples_tell(codec);
   use.number = static_cast<unsigned>(settings.codecs.size());

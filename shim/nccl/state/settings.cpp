@@ -47,9 +47,8 @@ double stated_link() {
 
 // Why a codec is not taken, "" if it is: slots lie in GPU memory.
 std::string objection_to(const tw_codec* codec) {
-  const std::string spec = tw_codec_spec(codec);
-  if (spec.find("fill=") == std::string::npos) return "";
-  return spec + ": fill= is for messages in host memory, as MPI's";
+  if (tw_codec_has_fill(codec) == 0) return "";
+  return std::string(tw_codec_spec(codec)) + ": slots take no codec with fill=, messages of MPI do";
 }
 
 CodecUse use_of(tw_codec* codec) {

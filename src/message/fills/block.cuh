@@ -67,6 +67,13 @@ __device__ inline std::uint32_t turns_of(const std::uint32_t* bits, std::uint32_
   return (bits[word] ^ (bits[word] << 1 | before)) & valid_bits(word, values);
 }
 
+// Bytes of the length of a run.
+__device__ inline std::uint32_t length_bytes(std::uint32_t length) {
+  std::uint32_t bytes = 1;
+  for (; length > 0x7F; length >>= 7) ++bytes;
+  return bytes;
+}
+
 __device__ inline bool is_missing(const std::uint32_t* bits, std::uint32_t at) {
   return (bits[at / 32] >> at % 32 & 1) != 0;
 }

@@ -6,13 +6,6 @@
 namespace thinwire::message::fills {
 namespace {
 
-// Bytes of the length of a run.
-__device__ std::uint32_t length_bytes(std::uint32_t length) {
-  std::uint32_t bytes = 1;
-  for (; length > 0x7F; length >>= 7) ++bytes;
-  return bytes;
-}
-
 // A chunk's bits, and the words before and after each in which a value is there.
 struct Bits {
   const std::uint32_t* bits;

@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "base/numbers.h"
 #include "device/enqueue.h"
 #include "message/enqueue.h"
 #include "message/fills/fills.h"
 #include "message/fills/work.h"
+#include "message/find_fill.h"
 #include "message/gpu.h"
 
 namespace thinwire::message::fills {
@@ -58,15 +54,6 @@ void describe(const codec::Codec& codec, const codec::Layout& layout, Common& wo
   work.fixed = codec.fixed_size;
 }
 
-// The bits of the value that a spec names, in the array's type; nothing if the type has none.
-std::optional<std::uint64_t> wanted_bits(double value, Dtype dtype) {
-  return with_float_dtype(dtype, [&](auto kDtype) -> std::optional<std::uint64_t> {
-    constexpr double kMost = std::numeric_limits<NumberOf<kDtype>>::max();
-    if (!std::isinf(value) && std::fabs(value) > kMost) return std::nullopt;
-    return word_of<kDtype>(static_cast<NumberOf<kDtype>>(value));
-  });
-}
-
 // Puts the lent memory into the state that kernels want.
 Status prepare(const Common& work, const Room& room, device::StreamHandle stream) {
   const Status status = device::enqueue_clear(room.workspace, room.unknown_bytes, stream);
@@ -101,7 +88,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   work.source = source;
   work.kind = coder.fill.kind;
   if (work.kind == codec::Fill::Kind::kValue) {
-    const auto wanted = wanted_bits(coder.fill.value, array.dtype);
+    const auto wanted = named_bits(coder.fill.value, array.dtype);
     work.wanted = wanted.value_or(0);
     if (!wanted) work.kind = codec::Fill::Kind::kNone;
   }

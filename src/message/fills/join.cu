@@ -67,12 +67,6 @@ __device__ std::uint32_t put_length(std::byte* out, std::uint32_t length) {
   return bytes;
 }
 
-__device__ std::uint32_t length_bytes(std::uint32_t length) {
-  std::uint32_t bytes = 1;
-  for (; length > 0x7F; length >>= 7) ++bytes;
-  return bytes;
-}
-
 // For whole thread blocks.
 __device__ void write_runs(const std::uint32_t* bits, std::uint32_t values, std::byte* out,
                            Scratch& scratch) {
