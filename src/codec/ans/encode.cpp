@@ -1,6 +1,7 @@
 // Chunks to payloads, on the host.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "codec/ans/kept.h"
 #include "codec/ans/models.h"
@@ -17,47 +18,44 @@ std::byte* fill_up(const std::byte* begin, std::byte* end) {
                      std::byte{0});
 }
 
-// The dense planes of a piece in a chunk's memory.
+// The planes of a piece in a chunk's memory.
 template <typename Word>
 struct PiecePlanes {
   const std::byte* bytes;
+  std::byte* packed;    // those of a sparse piece's words that are not 0
   std::uint32_t apart;  // from one plane to the next
   Range range;
   Kept kept;
 
   const std::byte* plane(std::uint32_t number) const { return bytes + number * apart; }
+  ByteView kept_plane(std::uint32_t number) const {
+    const bool is_packed = kept.is_sparse && number > 0;
+    return {(is_packed ? packed : bytes) + number * apart, is_packed ? kept.words : range.values};
+  }
+
+  void pack() const {
+    KeptValues<Word> values;
+    values.find(plane(0), range.values);
+    for (std::uint32_t number = 1; number < sizeof(Word); ++number) {
+      values.pack(plane(number), packed + number * apart);
+    }
+  }
 };
 
-// One stored plane of all values.
+// One stored plane.
 template <typename Word>
 std::byte* write_plane(const PiecePlanes<Word>& piece, const PieceParts<Word>& parts,
                        std::uint32_t plane, std::byte* out) {
-  const std::byte* const from = piece.plane(plane);
-  const std::uint32_t values = piece.range.values;
+  const ByteView from = piece.kept_plane(plane);
   if (!parts.has_free || plane != parts.kLast) {
-    return fill_up(out, std::copy_n(from, values, out));
+    return fill_up(out, std::copy(from.begin(), from.end(), out));
   }
-  std::byte* next = std::copy_n(from, values - kGroupValues, out);
-  for (std::uint32_t at = values - kGroupValues; at < values; at += kOfLane) {
-    next = std::copy_n(from + at, 2, next);
+  const std::size_t whole = from.size() - kGroupValues;
+  std::byte* next = std::copy_n(from.data(), whole, out);
+  for (std::size_t at = whole; at < from.size(); at += kOfLane) {
+    next = std::copy_n(from.data() + at, 2, next);
   }
   return next;
-}
-
-template <typename Word>
-std::byte* write_stored(const PiecePlanes<Word>& piece, const PieceParts<Word>& parts,
-                        std::byte* out) {
-  KeptValues<Word> kept;
-  if (piece.kept.is_sparse) kept.find(piece.plane(0), piece.range.values);
-  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    if ((parts.stored >> plane & 1) == 0) continue;
-    if (piece.kept.is_sparse && plane > 0) {
-      out = fill_up(out, kept.pack(piece.plane(plane), out));
-    } else {
-      out = write_plane(piece, parts, plane, out);
-    }
-  }
-  return out;
 }
 
 // Puts bytes of the last plane into the first states; returns the lowest bits.
@@ -103,7 +101,9 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
     if (!head.is_stored) head.words = static_cast<std::uint32_t>(end - words) / 2;
   }
   const PieceParts<Word> parts(values, head, models.sets);
-  out = write_stored(piece, parts, out);
+  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
+    if ((parts.stored >> plane & 1) != 0) out = write_plane(piece, parts, plane, out);
+  }
   if (!parts.has_states) return out;
   out = std::copy_n(reinterpret_cast<const std::byte*>(states.data()), kStateBytes, out);
   if (parts.has_free) {
@@ -127,27 +127,45 @@ bool is_likely(const std::byte* plane) {
   return pairs >= kLeastPairs;
 }
 
+// Counts of a plane's bytes in all pieces, which keep `kept` of their values in planes but the
+// first. If those are few they are counted alone.
+template <typename Word>
+Counts count_plane(std::span<const PiecePlanes<Word>> pieces, std::uint32_t values,
+                   std::uint32_t kept, std::uint32_t plane) {
+  if (plane == 0 || 4 * kept > 3 * values) {
+    Counts counts = count({pieces[0].plane(plane), values});
+    if (plane > 0) counts[0] -= values - kept;
+    return counts;
+  }
+  Counts sums{};
+  for (const PiecePlanes<Word>& piece : pieces) {
+    const Counts own = count(piece.kept_plane(plane));
+    for (std::uint32_t byte = 0; byte < kBytes; ++byte) sums[byte] += own[byte];
+  }
+  return sums;
+}
+
 // The planes of all pieces, and what their bytes' frequencies say.
 template <typename Word>
 void make_models(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
-                 std::byte* memory, std::array<PiecePlanes<Word>, kPieces>& pieces,
+                 std::byte* memory, std::byte* packed, std::span<PiecePlanes<Word>> pieces,
                  Models<Word, Steps>& models) {
   std::uint32_t kept = 0;
-  const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
-  for (std::uint32_t number = 0; number < many; ++number) {
+  for (std::uint32_t number = 0; number < pieces.size(); ++number) {
     PiecePlanes<Word>& piece = pieces[number];
     piece.range = range_of<Word>(number, values);
     piece.bytes = memory + piece.range.first;
+    piece.packed = packed + piece.range.first;
     piece.apart = values;
     piece.kept = split<Word>(source + piece.range.first * sizeof(Word), piece.range.values, tuple,
                              memory + piece.range.first, values);
+    if (piece.kept.is_sparse) piece.pack();
     kept += piece.kept.words;
   }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     const std::byte* const bytes = memory + plane * values;
     if (values == kChunkValues<Word> && !is_likely<Word>(bytes)) continue;
-    Counts counts = count({bytes, values});
-    if (plane > 0) counts[0] -= values - kept;
+    const Counts counts = count_plane<Word>(pieces, values, kept, plane);
     if (models.of[plane].take(counts, plane == 0 ? values : kept)) models.add(plane);
   }
 }
@@ -158,12 +176,12 @@ template <typename Word>
 std::uint64_t encode_pieces(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
                             std::byte* out) {
   const std::uint64_t raw = std::uint64_t{values} * sizeof(Word);
-  alignas(64) std::byte memory[kChunkBytes];
+  const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
+  alignas(64) std::byte memory[kChunkBytes], packed[kChunkBytes];
   std::array<PiecePlanes<Word>, kPieces> pieces;
   Models<Word, Steps> models;
-  make_models<Word>(source, values, tuple, memory, pieces, models);
+  make_models<Word>(source, values, tuple, memory, packed, std::span(pieces).first(many), models);
   store(out, models.sets.coded);
-  const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
   std::byte* const tables = out + 4 + 4 * many;
   std::byte* next = tables;
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
