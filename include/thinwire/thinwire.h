@@ -124,7 +124,8 @@ const char* tw_codec_missing(uint32_t index);
  * it compresses where no link is stated, as a codec does. Its option "reductions=coded" or
  * "reductions=native" says whether reductions are compressed, in which case another order of
  * additions may change their last bits; under "reductions=ordered" that order is always the one of
- * the ranks (tw_codec_reductions()). tw_message_encode() knows no link:
+ * the ranks, and under "reductions=exact" a sum is the exact total, rounded once, in any order
+ * (tw_codec_reductions()). tw_message_encode() knows no link:
  * its "auto" asks for a ratio alone (`least_ratio`), not for speed. tw_plan_message() and
  * collectives go by the stated link: raw if none is stated, else by the ratio from which on
  * compression is faster. Immutable; the caller destroys it.
@@ -166,7 +167,8 @@ typedef enum tw_reductions {
   TW_REDUCTIONS_CODED = 2,  /* codecs that are named */
   TW_REDUCTIONS_ALONE = 3,  /* only a bound of results is given: nothing else is compressed */
   TW_REDUCTIONS_ORDERED =
-      4 /* in the order of the ranks, compressed or raw, from the first call on */
+      4,                  /* in the order of the ranks, compressed or raw, from the first call on */
+  TW_REDUCTIONS_EXACT = 5 /* as ORDERED, but sums are exact and rounded once */
 } tw_reductions;
 tw_reductions tw_codec_reductions(const tw_codec* codec);
 
@@ -864,6 +866,17 @@ typedef enum tw_reduction {
 tw_status tw_values_reduce(tw_reduction reduction, tw_dtype dtype, uint64_t count, void* into,
                            const void* from);
 
+/* into[i] = the exact sum of element i of `arrays` arrays of `count` elements, rounded to nearest,
+ * ties to even, once: the bits that a tw_comm makes under "reductions=exact". They depend neither
+ * on the order of the arrays nor on their number, only on the exact total: beyond the largest value
+ * it is infinite, and of nothing but -0 it is -0. Infinities of both signs and NaN give the
+ * canonical NaN. The arrays lie after `first`, each `stride` bytes after the one before, at least
+ * one and fewer than 2^31 of them; `into` is one of them or overlaps none. All are in host memory
+ * or all on one GPU, at any alignment. Blocks; on host memory it takes none. Statuses are
+ * tw_values_reduce()'s. */
+tw_status tw_values_add_exactly(tw_dtype dtype, uint64_t count, uint32_t arrays, const void* first,
+                                uint64_t stride, void* into);
+
 typedef enum tw_algorithm {
   TW_ALGORITHM_PLANNED = 0,
   TW_ALGORITHM_RING = 1,
@@ -873,8 +886,10 @@ typedef enum tw_algorithm {
   TW_ALGORITHM_BINOMIAL = 5,
   TW_ALGORITHM_PAIRWISE = 6,
   TW_ALGORITHM_BRUCK = 7,
-  TW_ALGORITHM_RANK_ORDER = 8 /* of reductions, which are added in the order of the ranks; planned
-                                 only under a spec with reductions=ordered */
+  TW_ALGORITHM_RANK_ORDER = 8, /* of reductions, which are added in the order of the ranks; planned
+                                  only under a spec with reductions=ordered or =exact */
+  TW_ALGORITHM_EXACT = 9       /* of sums: as RANK_ORDER, but the exact total is rounded once;
+                                  planned only under a spec with reductions=exact */
 } tw_algorithm;
 
 typedef enum tw_coding {

@@ -143,10 +143,11 @@ void after_start(bool by_session) {
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_compressed = self.settings.wants_collectives() && self.job.reachable();
   sums_are_ordered = collectives_may_be_compressed && self.settings.orders_reductions();
+  sums_are_exact = sums_are_ordered && self.settings.adds_exactly();
   if (!sums_are_ordered && self.settings.orders_reductions() && speaks()) {
     tw_log(TW_LOG_WARNING,
-           "sums stay in the MPI's own order: reductions=ordered needs a launcher that tells the "
-           "ranks of one another, and a call in THINWIRE_COLLECTIVES");
+           "sums stay in the MPI's own order: reductions=ordered or exact needs a launcher that "
+           "tells the ranks of one another, and a call in THINWIRE_COLLECTIVES");
   }
   start_trace();
   start_capture(copy_elements);
@@ -176,7 +177,7 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  collectives_may_be_compressed = sums_are_ordered = false;
+  collectives_may_be_compressed = sums_are_ordered = sums_are_exact = false;
   end_persistent_collectives();
   release_collectives();
   end_trace();

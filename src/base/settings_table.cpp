@@ -14,7 +14,7 @@ constexpr const char* kCollectives =
     "on off 0 bcast reduce allreduce reduce-scatter reduce-scatter-block allgather allgatherv "
     "gather gatherv scatter scatterv alltoall alltoallv alltoallw";
 constexpr const char* kAlgorithms =
-    "ring recursive-doubling direct chain binomial pairwise bruck rank-order once per-hop "
+    "ring recursive-doubling direct chain binomial pairwise bruck rank-order exact once per-hop "
     "two-level";
 constexpr const char* kForeignCodecs =
     "nvcomp-ans nvcomp-bitcomp nvcomp-cascaded nvcomp-lz4 nvcomp-bitcomp-lossy";

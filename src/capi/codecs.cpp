@@ -128,6 +128,8 @@ tw_reductions tw_codec_reductions(const tw_codec* codec) {
       return TW_REDUCTIONS_CODED;
     case Reductions::kOrdered:
       return TW_REDUCTIONS_ORDERED;
+    case Reductions::kExact:
+      return TW_REDUCTIONS_EXACT;
     case Reductions::kUnsaid:
       break;
   }

@@ -92,7 +92,8 @@ struct ReductionsWord {
 };
 constexpr ReductionsWord kReductionsWords[] = {{"native", Spec::Reductions::kNative},
                                                {"coded", Spec::Reductions::kCoded},
-                                               {"ordered", Spec::Reductions::kOrdered}};
+                                               {"ordered", Spec::Reductions::kOrdered},
+                                               {"exact", Spec::Reductions::kExact}};
 
 std::string word_of(Spec::Reductions meaning) {
   const auto* const word = std::ranges::find(kReductionsWords, meaning, &ReductionsWord::meaning);
@@ -200,7 +201,7 @@ Result<Spec> parse_policy(Spec spec, std::span<const Option> options) {
     const auto* const word =
         std::ranges::find(kReductionsWords, option.value, &ReductionsWord::text);
     if (word == std::end(kReductionsWords)) {
-      return invalid("codec spec: reductions is native, coded or ordered");
+      return invalid("codec spec: reductions is native, coded, ordered or exact");
     }
     spec.reductions = word->meaning;
   }

@@ -47,7 +47,7 @@ struct Spec {
   // True for "lossless", a kAuto that may say whether reductions are coded; under "auto" they stay
   // native.
   bool insists = false;
-  enum class Reductions { kUnsaid, kNative, kCoded, kOrdered };
+  enum class Reductions { kUnsaid, kNative, kCoded, kOrdered, kExact };
   Reductions reductions = Reductions::kUnsaid;
 
   // The bound of results of reductions; an option of codecs that have `with_bound`.
@@ -64,8 +64,10 @@ struct Spec {
   // where there is none.
   Shape shape{.rank = 0};
 
-  // Reductions are added in the order of the ranks, compressed or raw.
-  bool orders_reductions() const { return reductions == Reductions::kOrdered; }
+  // Reductions are added in the order of the ranks, compressed or raw; sums exactly, if that is
+  // asked for: then the order of the others is that of the ranks.
+  bool orders_reductions() const { return reductions == Reductions::kOrdered || adds_exactly(); }
+  bool adds_exactly() const { return reductions == Reductions::kExact; }
 
   // Compresses nothing if no link is stated.
   bool needs_link() const { return kind == Kind::kAuto && !insists; }

@@ -65,6 +65,7 @@ constexpr Row kRows[] = {
     {kReduce, kBinomial, kTwoLevel, reduce_binomial_two_level, each_other},
     {kReduce, kDirect, kOnce, reduce_direct, each},
     {kReduce, kRankOrder, kOnce, reduce_in_rank_order, each},
+    {kReduce, kExact, kOnce, reduce_exactly, each},
     {kAllreduce, kRing, kOnce, allreduce_ring, each},
     {kAllreduce, kRing, kPerHop, allreduce_ring_per_hop, twice_each_other},
     {kAllreduce, kRing, kTwoLevel, allreduce_ring_two_level, each},
@@ -72,20 +73,22 @@ constexpr Row kRows[] = {
     {kAllreduce, kDirect, kOnce, allreduce_direct, each},
     {kAllreduce, kDirect, kTwoLevel, allreduce_direct_two_level, each},
     {kAllreduce, kRankOrder, kOnce, allreduce_in_rank_order, each},
+    {kAllreduce, kExact, kOnce, allreduce_exactly, each},
     {kReduceScatter, kRing, kOnce, reduce_scatter_ring, each_other},
     {kReduceScatter, kRing, kPerHop, reduce_scatter_ring, each_other},
     {kReduceScatter, kRing, kTwoLevel, reduce_scatter_ring_two_level, each_other},
     {kReduceScatter, kDirect, kOnce, reduce_scatter_direct, each_other},
     {kReduceScatter, kRankOrder, kOnce, reduce_scatter_in_rank_order, each_other},
+    {kReduceScatter, kExact, kOnce, reduce_scatter_exactly, each_other},
 };
 
 constexpr const char* kOperationNames[] = {"bcast",    "allgather", "gather",    "scatter",
                                            "alltoall", "reduce",    "allreduce", "reduce-scatter"};
 static_assert(std::size(kOperationNames) == plan::kOperationCount);
 
-constexpr const char* kAlgorithmNames[] = {"planned",  "ring",  "recursive-doubling",
-                                           "direct",   "chain", "binomial",
-                                           "pairwise", "bruck", "rank-order"};
+constexpr const char* kAlgorithmNames[] = {"planned",    "ring",     "recursive-doubling", "direct",
+                                           "chain",      "binomial", "pairwise",           "bruck",
+                                           "rank-order", "exact"};
 static_assert(std::size(kAlgorithmNames) == plan::kAlgorithmCount);
 
 constexpr const char* kCodingNames[] = {"planned", "once", "per-hop", "two-level"};

@@ -2,6 +2,7 @@
 
 #include "base/checksum.h"
 #include "collective/gpu/values.h"
+#include "collective/slots/sum.h"
 #include "device/copy.h"
 #include "message/automatic.h"
 #include "message/host.h"
@@ -153,6 +154,15 @@ Status Engine::combine(std::byte* to, const std::byte* from, const Shape& shape)
     return combine_anywhere(settings_->reduction, settings_->dtype, shape.count(), to, from);
   }
   collective::combine(settings_->reduction, settings_->dtype, shape.count(), to, from);
+  return {};
+}
+
+Status Engine::add_exactly(std::byte* first, std::uint64_t stride, int arrays, const Shape& shape) {
+  const Operands all{.first = first, .stride = stride, .count = arrays, .is_exact = true};
+  if (settings_->on_device) {
+    return sum_anywhere(settings_->dtype, shape.count(), all, first);
+  }
+  sum_exactly(settings_->dtype, shape.count(), all, first);
   return {};
 }
 

@@ -81,6 +81,10 @@ class Engine {
   Status copy(std::byte* to, const std::byte* from, const Shape& shape);
   Status combine(std::byte* to, const std::byte* from, const Shape& shape);
 
+  // The exact sum of arrays, each `stride` bytes after the one before, comes into the first of
+  // them.
+  Status add_exactly(std::byte* first, std::uint64_t stride, int arrays, const Shape& shape);
+
  private:
   codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
   Status check(const Packet& packet, const Shape& shape) const;

@@ -17,13 +17,15 @@ bool uses_from(Action action) {
 
 bool uses_to(Action action) {
   return action == Action::kCopy || action == Action::kCombine || action == Action::kDecode ||
-         action == Action::kReduce || action == Action::kReceiveValues;
+         action == Action::kReduce || action == Action::kReceiveValues ||
+         action == Action::kAddExactly;
 }
 
 }  // namespace
 
 void Program::number(const Schedule& schedule, std::span<const Block> blocks, bool in_place,
                      std::uint32_t window) {
+  window_ = window;
   packets_ = schedule.slots * window;
   scratch_pieces_ = schedule.scratch * window;
   values_ = scratch_pieces_;
@@ -71,6 +73,9 @@ void Program::add(const Step& step, Task task) {
     // A packet that stayed raw is not there: it is read where its values lie.
     const std::uint32_t source = source_of_packet_[task.packet];
     if (source != kNone) reads(number, packets_ + source);
+  }
+  if (action == Action::kAddExactly) {
+    for (auto at = task.to; at < scratch_pieces_; at += window_) reads(number, packets_ + at);
   }
   if (task.to != kNone) writes(number, packets_ + task.to);
   if (action == Action::kEncode || action == Action::kReceive) {

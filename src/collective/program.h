@@ -45,6 +45,9 @@ class Program {
   std::uint32_t packets() const { return packets_; }
   std::uint32_t values() const { return values_; }  // pieces of values, scratch included
 
+  // The pieces of scratch that a step which adds them all reads: this one, and each `window` after.
+  std::uint32_t window() const { return window_; }
+
   // Which piece of scratch this is; kNone if `value` is the user's.
   std::uint32_t scratch_piece(std::uint32_t value) const {
     return value < scratch_pieces_ ? value : kNone;
@@ -73,7 +76,7 @@ class Program {
   void writes(std::uint32_t task, std::uint32_t resource);
   void link();
 
-  std::uint32_t packets_ = 0, values_ = 0, scratch_pieces_ = 0;
+  std::uint32_t packets_ = 0, values_ = 0, scratch_pieces_ = 0, window_ = 1;
   std::vector<Task> tasks_;
   std::vector<std::uint32_t> edges_;
   std::vector<std::uint32_t> first_input_, first_output_;  // value numbers, by block

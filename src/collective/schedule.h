@@ -25,6 +25,7 @@ enum class Action : std::uint8_t {
   kReceive,        // slot <- peer
   kSendValues,     // from -> peer, never encoded
   kReceiveValues,  // to <- peer, never encoded
+  kAddExactly,     // scratch 0 <- the exact sum of all scratch
 };
 
 constexpr bool is_send(Action action) {
@@ -101,6 +102,9 @@ constexpr Step decode(std::uint32_t block, Area to, std::uint32_t slot, std::uin
 }
 constexpr Step reduce(std::uint32_t block, Area to, std::uint32_t slot, std::uint32_t scratch = 0) {
   return {.action = Action::kReduce, .to = to, .block = block, .slot = slot, .scratch = scratch};
+}
+constexpr Step add_exactly(std::uint32_t block) {
+  return {.action = Action::kAddExactly, .to = Area::kScratch, .block = block};
 }
 constexpr Step send(std::uint32_t block, std::uint32_t slot, int peer) {
   return {.action = Action::kSend, .block = block, .slot = slot, .peer = peer};

@@ -74,8 +74,10 @@ class Filter {
  private:
   bool fits(const Way& way) const {
     if (way.operation != facts_.operation) return false;
+    if (way.algorithm == Algorithm::kExact && facts_.reduction != Reduction::kSum) return false;
     if (facts_.algorithm != Algorithm::kPlanned) return way.algorithm == facts_.algorithm;
-    return way.algorithm != Algorithm::kRankOrder;  // it holds more packets than any other
+    // These hold more than any other.
+    return way.algorithm != Algorithm::kRankOrder && way.algorithm != Algorithm::kExact;
   }
 
   const CollectiveFacts& facts_;
@@ -163,7 +165,8 @@ CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings
   CollectivePlan plan{.reason = eligible(spec, settings, given)};
   CollectiveFacts facts = given;
   if (spec.orders_reductions() && reduces(facts.operation)) {
-    facts.algorithm = Algorithm::kRankOrder;
+    const bool is_exact = spec.adds_exactly() && facts.reduction == Reduction::kSum;
+    facts.algorithm = is_exact ? Algorithm::kExact : Algorithm::kRankOrder;
     facts.coding = Coding::kPlanned;
   }
   facts.spread.parts = parts_of(spec, facts);

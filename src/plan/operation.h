@@ -36,8 +36,9 @@ enum class Algorithm : std::uint32_t {
   kPairwise = 6,
   kBruck = 7,
   kRankOrder = 8,  // of reductions: as kDirect, added in the order of the ranks
+  kExact = 9,      // of sums: the same, but the exact total is rounded once
 };
-inline constexpr int kAlgorithmCount = 9;
+inline constexpr int kAlgorithmCount = 10;
 
 // How packets are coded on their way; kPlanned names none.
 enum class Coding : std::uint32_t {

@@ -166,6 +166,7 @@ TEST(CApi, ASpecSaysWhetherItNeedsALinkAndTakesReductions) {
         Row{"lossless:reductions=native", 0, TW_REDUCTIONS_NATIVE},
         Row{"lossless:reductions=coded", 0, TW_REDUCTIONS_CODED},
         Row{"lossless:reductions=ordered", 0, TW_REDUCTIONS_ORDERED},
+        Row{"lossless:reductions=exact", 0, TW_REDUCTIONS_EXACT},
         Row{"szp:abs=0.001,allreduce-abs=0.01", 0, TW_REDUCTIONS_CODED},
         Row{"szp:allreduce-abs=0.01", 0, TW_REDUCTIONS_ALONE}}) {
     tw_codec* codec = nullptr;

@@ -34,6 +34,7 @@ TEST(SpecPolicy, ReadsBackInItsNormalForm) {
       {"lossless:reductions=coded", "lossless:reductions=coded"},
       {"lossless,reductions=native", "lossless:reductions=native"},
       {"lossless:reductions=ordered,shape=4x?", "lossless:reductions=ordered,shape=4x?"},
+      {"lossless,reductions=exact", "lossless:reductions=exact"},
       {"lossless:shape=8x?,reductions=native", "lossless:reductions=native,shape=8x?"},
   };
   for (const auto& [given, normal] : cases) {
@@ -46,12 +47,14 @@ TEST(SpecPolicy, ReadsBackInItsNormalForm) {
   EXPECT_EQ(parse_spec("lossless:reductions=coded")->reductions, Reductions::kCoded);
   EXPECT_EQ(parse_spec("lossless:reductions=native")->reductions, Reductions::kNative);
   EXPECT_EQ(parse_spec("lossless:reductions=ordered")->reductions, Reductions::kOrdered);
+  EXPECT_EQ(parse_spec("lossless:reductions=exact")->reductions, Reductions::kExact);
 }
 
 TEST(SpecPolicy, RefusesWhatItDoesNotKnow) {
-  for (const char* text : {"off:shape=4", "auto:reductions=coded", "lossless:rate=8",
-                           "lossless:reductions=some", "lossless:reductions=coded,reductions=coded",
-                           "lossless,", "lossless:", "Lossless", "auto,shape=4"}) {
+  for (const char* text :
+       {"off:shape=4", "auto:reductions=coded", "lossless:rate=8", "lossless:reductions=some",
+        "lossless:reductions=ordered+exact", "lossless:reductions=coded,reductions=coded",
+        "lossless,", "lossless:", "Lossless", "auto,shape=4"}) {
     EXPECT_FALSE(parse_spec(text).ok()) << text;
   }
 }

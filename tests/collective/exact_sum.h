@@ -23,6 +23,10 @@ class ExactSum {
     if (value != 0) parts_.push_back(value);
   }
 
+  void join(const ExactSum& other) {
+    for (const double part : std::vector<double>(other.parts_)) add(part);
+  }
+
   // The sign of the exact value: -1, 0 or 1.
   int sign() const {
     if (parts_.empty()) return 0;

@@ -1,10 +1,12 @@
 // Reductions in the order of the ranks: the bits of a plain loop over the ranks, whatever the link,
-// the pieces, the nodes and what is compressed.
+// the pieces, the nodes and what is compressed. The same of exact sums, whoever has which values.
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <random>
 
 #include "collective/reduce.h"
+#include "collective/slots/sum.h"
 #include "ranks.h"
 
 namespace thinwire::comm {
@@ -13,6 +15,7 @@ namespace {
 using plan::Operation;
 
 constexpr const char* kOrdered = "lossless:reductions=ordered";
+constexpr const char* kExact = "lossless:reductions=exact";
 
 using Bytes = std::vector<std::byte>;
 
@@ -45,6 +48,25 @@ Bytes folded(Dtype dtype, plan::Reduction reduction, int ranks, std::uint64_t co
   return sum;
 }
 
+// Ranks' arrays one after the other, added exactly (collective_reduce_test has these sums).
+Bytes total(Dtype dtype, int ranks, std::uint64_t count) {
+  Bytes all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Bytes own = values_of(dtype, rank, count);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  Bytes sum(count * dtype_size(dtype));
+  collective::sum_exactly(dtype, count,
+                          {.first = all.data(),
+                           .stride = sum.size(),
+                           .count = ranks,
+                           .own = -1,
+                           .own_at = nullptr,
+                           .is_exact = true},
+                          sum.data());
+  return sum;
+}
+
 struct Setting {
   double link;
   std::uint64_t piece_bytes;
@@ -57,10 +79,11 @@ constexpr Setting kSettings[] = {
 
 class RankOrder : public testing::TestWithParam<Dtype> {
  protected:
+  // `turned`: by how much the values are those of another rank.
   void run(Operation operation, int ranks, std::uint64_t count, const Setting& setting,
-           bool in_place, plan::Reduction reduction) {
+           bool in_place, plan::Reduction reduction, const char* spec = kOrdered, int turned = 0) {
     Options options;
-    options.spec = spec_of(kOrdered);
+    options.spec = spec_of(spec);
     options.link_bytes_per_second = setting.link;
     options.piece_bytes = setting.piece_bytes;
     options.threads = setting.threads;
@@ -68,11 +91,13 @@ class RankOrder : public testing::TestWithParam<Dtype> {
       options.nodes.push_back(rank / setting.a_node);
     }
     const std::uint64_t width = dtype_size(GetParam());
-    const Bytes wanted = folded(GetParam(), reduction, ranks, count);
+    const bool is_exact = spec == kExact && reduction == plan::Reduction::kSum;
+    const Bytes wanted =
+        is_exact ? total(GetParam(), ranks, count) : folded(GetParam(), reduction, ranks, count);
     std::mutex mutex;
     run_ranks(ranks, options, [&](Communicator& communicator) {
       const int rank = communicator.rank();
-      Bytes send = values_of(GetParam(), rank, count);
+      Bytes send = values_of(GetParam(), (rank + turned) % ranks, count);
       Bytes receive(send.size());
       Call call{.operation = operation,
                 .dtype = GetParam(),
@@ -91,7 +116,8 @@ class RankOrder : public testing::TestWithParam<Dtype> {
       const Status status = communicator.run(call, report);
       const std::lock_guard lock(mutex);
       ASSERT_TRUE(status.ok()) << status.message();
-      EXPECT_EQ(report.choice.algorithm, plan::Algorithm::kRankOrder);
+      EXPECT_EQ(report.choice.algorithm,
+                is_exact ? plan::Algorithm::kExact : plan::Algorithm::kRankOrder);
       if (operation == Operation::kReduce && rank != call.root) return;
       const std::uint64_t bytes = call.count * width;
       const std::uint64_t begin = scatters ? bytes * static_cast<std::uint64_t>(rank) : 0;
@@ -114,6 +140,23 @@ TEST_P(RankOrder, IsThatOfALoopOverTheRanks) {
       }
     }
   }
+}
+
+TEST_P(RankOrder, OfExactSumsIsAny) {
+  for (const int ranks : {2, 3, 5, 8}) {
+    for (const Setting& setting : kSettings) {
+      for (const Operation operation :
+           {Operation::kAllreduce, Operation::kReduce, Operation::kReduceScatter}) {
+        for (const bool in_place : {false, true}) {
+          if (in_place && operation == Operation::kReduceScatter) continue;
+          const int turned = in_place ? ranks - 1 : ranks / 2;
+          run(operation, ranks, 40'000, setting, in_place, plan::Reduction::kSum, kExact, turned);
+        }
+      }
+    }
+  }
+  run(Operation::kAllreduce, 5, 7, kSettings[0], false, plan::Reduction::kSum, kExact, 2);
+  run(Operation::kAllreduce, 5, 5000, kSettings[0], false, plan::Reduction::kProduct, kExact);
 }
 
 TEST_P(RankOrder, HoldsForProductsAndFewValues) {

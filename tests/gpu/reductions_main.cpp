@@ -138,6 +138,42 @@ void compare_combines(Memory& to, Memory& from, Dtype dtype, std::uint64_t count
   }
 }
 
+// Of arrays that begin so many bytes after one another's ends.
+void compare_exact_sums(Memory& memory, Dtype dtype, std::uint64_t count, Tally& tally) {
+  constexpr int kArrays = 5;
+  const std::uint64_t bytes = count * dtype_size(dtype);
+  for (const bool finite : {true, false}) {
+    for (const std::uint64_t gap : {std::uint64_t{0}, std::uint64_t{1}, 16 - bytes % 16}) {
+      const std::uint64_t stride = bytes + gap;
+      std::vector<std::byte> all(stride * kArrays);
+      for (int array = 0; array < kArrays; ++array) {
+        const auto words = make_words(dtype, count, 10 + static_cast<unsigned>(array), finite);
+        std::memcpy(all.data() + stride * static_cast<std::uint64_t>(array), words.data(), bytes);
+      }
+      Operands arrays;
+      arrays.stride = stride;
+      arrays.count = kArrays;
+      arrays.is_exact = true;
+      for (const std::uint32_t divisor : {1, 4, 5}) {
+        arrays.divisor = divisor;
+        std::vector<std::byte> expected = all;
+        arrays.first = expected.data();
+        sum_exactly(dtype, count, arrays, expected.data());
+        for (int place = 0; place < 2; ++place) {
+          put(memory.at(place), 16, all);
+          std::byte* const first = memory.at(place) + 16;
+          arrays.first = first;
+          if (!sum_anywhere(dtype, count, arrays, first).ok())
+            throw std::runtime_error("an exact sum");
+          const auto found = take(memory.at(place), all.size());
+          tally.add(std::memcmp(found.data() + 16, expected.data(), all.size()) == 0, "exact sum",
+                    dtype, static_cast<int>(10 * divisor) + place, count);
+        }
+      }
+    }
+  }
+}
+
 void compare_statistics(Memory& memory, Dtype dtype, std::uint64_t count, Tally& tally) {
   for (const bool finite : {true, false}) {
     const auto values = make_words(dtype, count, 3, finite);
@@ -162,6 +198,7 @@ int run() {
   for (const Dtype dtype : kDtypes) {
     for (const std::uint64_t count : {1, 2, 7, 33, 1025, 20'011}) {
       compare_combines(to, from, dtype, count, tally);
+      compare_exact_sums(to, dtype, count, tally);
     }
     for (const std::uint64_t count : {1, 2, 7, 33, 8191, 300'007}) {
       compare_statistics(to, dtype, count, tally);
@@ -204,6 +241,16 @@ void time_all() {
     time("minimum", dtype, 3.0 * kBytes, reduce(Reduction::kMinimum, from, count));
     time("sum, one value off", dtype, 3.0 * kBytes,
          reduce(Reduction::kSum, from + dtype_size(dtype), count - 1));
+    const auto add = [&](bool is_exact) {
+      Operands arrays;
+      arrays.first = from;
+      arrays.stride = kBytes / 4;
+      arrays.count = 4;
+      arrays.is_exact = is_exact;
+      return [=] { return sum_anywhere(dtype, count / 4, arrays, into); };
+    };
+    time("four arrays in order", dtype, 1.25 * kBytes, add(false));
+    time("four arrays exactly", dtype, 1.25 * kBytes, add(true));
     time("sum from pinned memory", dtype, kBytes, reduce(Reduction::kSum, pinned, count));
     time("statistics", dtype, kBytes,
          [&] { return statistics_anywhere(dtype, count, into).status(); });

@@ -46,6 +46,9 @@ constexpr Way kWays[] = {
     {kReduce, kRankOrder, Coding::kOnce},
     {kAllreduce, kRankOrder, Coding::kOnce},
     {kReduceScatter, kRankOrder, Coding::kOnce},
+    {kReduce, kExact, Coding::kOnce},
+    {kAllreduce, kExact, Coding::kOnce},
+    {kReduceScatter, kExact, Coding::kOnce},
 };
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -90,6 +93,26 @@ TEST(CollectivePlan, AddsInTheOrderOfTheRanksIfTheSpecSaysSo) {
   EXPECT_EQ(planned(kOrdered, facts(kAllreduce)).reason, Reason::kCompress);
   EXPECT_EQ(planned(kOrdered, facts(kAllreduce, 16)).reason, Reason::kBelowThreshold);
   EXPECT_NE(planned(kOrdered, facts(kBcast)).algorithm, kRankOrder);
+}
+
+// Sums alone are exact: other reductions keep the order of the ranks.
+TEST(CollectivePlan, AddsExactlyIfTheSpecSaysSo) {
+  const codec::Spec exact = spec("lossless:reductions=exact");
+  for (const Operation operation : {kAllreduce, kReduce, kReduceScatter}) {
+    for (const std::uint64_t bytes : {std::uint64_t{16}, kMiB, 64 * kMiB}) {
+      CollectiveFacts about = facts(operation, bytes);
+      about.algorithm = kRing;
+      EXPECT_EQ(plan_collective(exact, settings(), about).algorithm, kExact);
+      about.reduction = Reduction::kProduct;
+      EXPECT_EQ(plan_collective(exact, settings(), about).algorithm, kRankOrder);
+    }
+  }
+  CollectiveFacts about = facts(kAllreduce);
+  EXPECT_EQ(plan_collective(exact, settings(), about).reason, Reason::kCompress);
+  about.algorithm = kExact;
+  about.reduction = Reduction::kProduct;
+  EXPECT_EQ(plan_collective(spec("expack"), settings(), about).reason, Reason::kOperation);
+  EXPECT_NE(plan_collective(exact, settings(), facts(kBcast)).algorithm, kExact);
 }
 
 TEST(CollectivePlan, NamesEachReasonToGoRaw) {

@@ -124,7 +124,8 @@ bool reads_values(Action action) {
 
 bool writes_values(Action action) {
   return action == Action::kCopy || action == Action::kCombine || action == Action::kDecode ||
-         action == Action::kReduce || action == Action::kReceiveValues;
+         action == Action::kReduce || action == Action::kReceiveValues ||
+         action == Action::kAddExactly;
 }
 
 }  // namespace thinwire::collective::testing

@@ -59,6 +59,7 @@ std::string add_rank(const Collective& collective, int rank, const Places& place
       if (writes_values(step.action)) {
         happening.to = place_of(collective, places, step, step.to, window);
       }
+      if (step.action == Action::kAddExactly) happening.added = schedule.scratch;
       // In place it has nothing to do.
       if (step.action == Action::kCopy && happening.from == happening.to) continue;
       timeline.happenings.push_back(happening);
@@ -145,6 +146,9 @@ class Graph {
       // A packet that is not coded is its values, where they lie.
       const auto source = sources_[happening.slot];
       if (source != kNone) read(at, slots_ + source);
+    }
+    for (std::uint32_t more = 0; more < happening.added; ++more) {
+      read(at, slots_ + happening.to + more);
     }
     if (happening.to != kNone) write(at, slots_ + happening.to);
     if (fills) {

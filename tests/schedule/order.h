@@ -22,6 +22,7 @@ struct Happening {
   std::uint32_t from = kNone;   // values
   std::uint32_t to = kNone;     // values
   std::uint32_t other = kNone;  // of a message, the happening at the other end
+  std::uint32_t added = 0;      // kAddExactly: places from `to` on that are read
 };
 
 struct Timeline {

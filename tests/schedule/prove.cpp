@@ -138,6 +138,11 @@ class Machine {
         return open_slot(happening);
       case Action::kReduce:
         return add(happening.to, use(packets_[happening.slot], happening), happening);
+      case Action::kAddExactly:
+        for (std::uint32_t more = 1; more < happening.added; ++more) {
+          add(happening.to, use(values_[happening.to + more], happening), happening);
+        }
+        return;
       case Action::kSend:
         travelling_[number] = use(packets_[happening.slot], happening);
         return;

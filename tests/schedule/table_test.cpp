@@ -39,9 +39,10 @@ TEST(Table, CodesNothingForOneRank) {
 }
 
 // True if one rank keeps all packets. Bruck's algorithm and recursive doubling pass on all they
-// have in each round, and who adds up in the order of the ranks holds what comes too early.
+// have in each round, who adds up in the order of the ranks holds what comes too early, and who
+// adds exactly the values of all.
 bool keeps_all_packets(const Row& row) {
-  if (row.algorithm == Algorithm::kRankOrder) return true;
+  if (row.algorithm == Algorithm::kRankOrder || row.algorithm == Algorithm::kExact) return true;
   return row.operation == Operation::kAllgather &&
          (row.algorithm == Algorithm::kBruck || row.algorithm == Algorithm::kRecursiveDoubling);
 }

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/dtype.h"
 #include "codec/accumulate.h"
+#include "collective/exact.h"
 
 namespace thinwire::slots {
 
@@ -173,6 +174,28 @@ Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale
       Number sum = number(0);
       for (std::size_t rank = 1; rank < arrays.size(); ++rank) sum += number(rank);
       store(result.data() + at, codec::word_of<kDtype>(sum));
+    }
+  });
+  return result;
+}
+
+Bytes exact_sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale,
+                   bool factors) {
+  Bytes result(arrays[0].size());
+  const bool is_mean = scale == 1.0 / static_cast<double>(arrays.size());
+  with_float_dtype(static_cast<Dtype>(dtype), [&](auto kDtype) {
+    using Number = codec::NumberOf<kDtype>;
+    using Word = codec::WordOf<kDtype>;
+    for (std::uint64_t at = 0; at < result.size(); at += sizeof(Word)) {
+      collective::ExactTotal<kDtype> total;
+      for (std::size_t rank = 0; rank < arrays.size(); ++rank) {
+        const double own = factors ? factor_of(static_cast<int>(rank)) : 1;
+        const double factor = own * (scale != 0 && !is_mean ? scale : 1);
+        total.add(codec::number_of<kDtype>(load<Word>(arrays[rank].data() + at)) *
+                  static_cast<Number>(factor));
+      }
+      const auto divisor = static_cast<std::uint32_t>(is_mean ? arrays.size() : 1);
+      store(result.data() + at, total.rounded(divisor));
     }
   });
   return result;

@@ -80,6 +80,10 @@ double factor_of(int rank);
 Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale,
              bool factors = false, const std::vector<int>& ranks = {});
 
+// The exact sum of products that are rounded, and of one over the number of ranks the mean.
+Bytes exact_sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale,
+                   bool factors);
+
 enum class Factors { kNone, kNumbers, kInMemory };
 
 struct Case {
@@ -111,6 +115,10 @@ struct Case {
   std::pair<int, int> node_sizes() const;
   int local_of(int rank) const;
   bool is_direct() const;
+  bool is_exact() const { return spec.ends_with("reductions=exact"); }
+  bool is_in_order() const;
+  // Of all ranks' arrays, in one level.
+  Bytes sum(const std::vector<Bytes>& arrays) const;
 
   std::string text() const;
 };

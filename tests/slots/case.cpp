@@ -174,7 +174,7 @@ void expect_groups(const Case& given, const World& world) {
   if (!of_messages || given.count == 0 || given.ranks == 1) return;
   const bool all_in_rounds = given.in_rounds.size() == index(given.ranks);
   // Raw values have their factor in a message beside them.
-  const bool is_raw = given.spec.ends_with("reductions=ordered") && given.capacity == 512;
+  const bool is_raw = given.is_in_order() && given.capacity == 512;
   const std::size_t each = is_raw && given.factors != Factors::kNone ? 4 : 2;
   EXPECT_EQ(world.most_together, all_in_rounds ? each : each * (index(given.ranks) - 1));
 }

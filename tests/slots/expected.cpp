@@ -88,7 +88,7 @@ class Expected {
   Bytes gathered_sum() const {
     std::vector<Bytes> arrays;
     for (const Bytes& own : sent_) arrays.push_back(through(own, own.size()));
-    return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
+    return case_.sum(arrays);
   }
 
   Bytes block_sum(int owner, std::uint64_t first, std::uint64_t length, std::uint64_t slot) const {
@@ -98,7 +98,7 @@ class Expected {
       const bool plain = case_.are_together(rank, owner);
       arrays.push_back(plain ? own : through_slot(codec_, case_.dtype, own, slot));
     }
-    return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
+    return case_.sum(arrays);
   }
 
   // Node by node: each adds its ranks' values, and all but the owner's send that sum. An average's
@@ -184,6 +184,14 @@ bool Case::are_together(int one, int other) const {
   return nodes[index(one)] == nodes[index(other)];
 }
 
+bool Case::is_in_order() const { return is_exact() || spec.ends_with("reductions=ordered"); }
+
+Bytes Case::sum(const std::vector<Bytes>& arrays) const {
+  const bool multiplied = factors != Factors::kNone;
+  return is_exact() ? exact_sum_of(dtype, arrays, scale, multiplied)
+                    : sum_of(dtype, arrays, scale, multiplied);
+}
+
 bool Case::is_direct() const {
   if (way != TW_STREAM_PLANNED) return way == TW_STREAM_DIRECT && ranks > 1;
   return ranks > 2 && count * value_bytes(dtype) > 64 * 1024;
@@ -193,8 +201,7 @@ bool Case::has_levels() const {
   const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
   const bool could = operation == TW_STREAM_ALLGATHER || operation == TW_STREAM_REDUCE_SCATTER ||
                      (whole && is_direct());
-  const bool in_order = spec.ends_with("reductions=ordered");
-  if (!could || in_order || nodes_count() < 2) return false;
+  if (!could || is_in_order() || nodes_count() < 2) return false;
   const auto [least, most] = node_sizes();
   const bool rounds = scale != 0 && std::fabs(scale) < 1 && value_bytes(dtype) == 2;
   const bool adds = operation != TW_STREAM_ALLGATHER;

@@ -9,9 +9,9 @@ namespace {
 
 class InOrder : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  static Case ordered_on(const Layout& nodes) {
+  static Case ordered_on(const Layout& nodes, bool is_exact = false) {
     Case given = case_on(nodes, GetParam());
-    given.spec = "lossless:reductions=ordered";
+    given.spec = is_exact ? "lossless:reductions=exact" : "lossless:reductions=ordered";
     given.root = given.ranks - 1;
     return given;
   }
@@ -20,7 +20,7 @@ class InOrder : public ::testing::TestWithParam<std::uint32_t> {
 // As another loop than the expected results of case_on() have it.
 Bytes loop_over_ranks(const Case& given, int rank) {
   const std::vector<Bytes> sent = arrays_of(given);
-  const Bytes whole = sum_of(given.dtype, sent, given.scale, given.factors != Factors::kNone);
+  const Bytes whole = given.sum(sent);
   if (given.operation != TW_STREAM_REDUCE_SCATTER) return whole;
   const auto block = static_cast<std::ptrdiff_t>(given.count * value_bytes(given.dtype));
   const auto first = whole.begin() + block * rank;
@@ -31,11 +31,12 @@ TEST_P(InOrder, NodesAndSlotsChangeNothing) {
   for (const Layout& nodes :
        {Layout{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 2, 3}, {0, 1, 0, 1}, {0, 0, 0, 1}}) {
     for (const std::uint32_t dtype : {TW_F32, TW_F64, TW_F16, TW_BF16}) {
-      for (const std::uint32_t capacity : {512U, 400U}) {
-        Case given = ordered_on(nodes);
+      for (const std::uint32_t capacity : {512U, 400U, 511U, 399U}) {
+        Case given = ordered_on(nodes, capacity % 2 != 0);
         given.dtype = dtype;
-        given.capacity = capacity;
-        given.scale = 1.0 / 3;
+        given.capacity = capacity == 511 ? 512 : capacity;
+        // A mean of exact sums, too: of four.
+        given.scale = given.is_exact() && dtype != TW_F16 ? 1.0 / 4 : 1.0 / 3;
         given.count = 9000;
         given.noisy = {1};
         EXPECT_EQ(expected_of(given, arrays_of(given), given.root),
@@ -54,7 +55,8 @@ TEST_P(InOrder, AnyCountsRanksAndWays) {
   for (int round = 0; round < 60; ++round) {
     const Layout nodes = random_layout(random);
     if (nodes.size() < 2) continue;
-    Case given = ordered_on(nodes);
+    Case given = ordered_on(nodes, random() % 2 == 0);
+    if (random() % 3 == 0) given.scale = 1.0 / static_cast<double>(nodes.size());
     given.way = random() % 2 == 0 ? TW_STREAM_DIRECT : TW_STREAM_GATHER;
     given.root = static_cast<int>(random() % nodes.size());
     given.dtype = random() % 2 == 0 ? TW_F32 : TW_BF16;

@@ -63,7 +63,7 @@ struct CommFacts {
   std::unordered_map<int, KnownPeer> peers;
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
   std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
-  std::optional<bool> sums_in_order;  // after a reduction under reductions=ordered
+  std::optional<bool> sums_in_order;  // after a reduction under reductions=ordered or exact
   ~CommFacts();
 };
 

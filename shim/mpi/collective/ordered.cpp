@@ -14,7 +14,7 @@
 
 namespace thinwire::mpi {
 
-bool sums_are_ordered = false;
+bool sums_are_ordered = false, sums_are_exact = false;
 
 namespace {
 
@@ -52,6 +52,15 @@ void warn(MPI_Comm comm, const Agreement& agreement) {
           " ranks are in the MPI's own order: rank " + std::to_string(agreement.odd_rank) +
           " does not run this Thinwire with these settings of collectives")
              .c_str());
+}
+
+// Says once that sums of a type are in the order of the ranks, but not exact.
+void warn_of_rounding(int rank) {
+  static std::atomic<bool> said{false};
+  if (rank != 0 || said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         "reductions=exact: a sum of long double is added in the order of the ranks, with a "
+         "rounding at each addition: exact ones are of float, double and 16-bit types");
 }
 
 // By what the ranks have published; kept with the communicator.
@@ -114,7 +123,17 @@ int Adder::add(std::byte* into, const std::byte* from, std::uint64_t count) cons
   return MPI_SUCCESS;
 }
 
+bool Adder::is_short_of_exact() const {
+  return sums_are_exact && has_order_ && reduction_ == TW_SUM && is_native_;
+}
+
 int Adder::add_up(std::byte* gathered, int blocks, std::uint64_t count) const {
+  if (sums_are_exact && reduction_ == TW_SUM && !is_native_) {
+    const tw_status status =
+        tw_values_add_exactly(leaf_, count * leaves_, static_cast<std::uint32_t>(blocks), gathered,
+                              count * element_bytes_, gathered);
+    return status == TW_OK ? MPI_SUCCESS : MPI_ERR_INTERN;
+  }
   for (int block = 1; block < blocks; ++block) {
     const std::byte* const from =
         gathered + static_cast<std::uint64_t>(block) * count * element_bytes_;
@@ -147,6 +166,7 @@ Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<Orde
   if (buffers_are_wrong(arguments, made)) return Order::kMpis;
   const Order order = order_on(made.comm);
   if (order == Order::kOfRanks) call = made;
+  if (order == Order::kOfRanks && adder.is_short_of_exact()) warn_of_rounding(made.rank);
   return order;
 }
 

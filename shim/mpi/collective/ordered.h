@@ -1,6 +1,6 @@
-// Reductions of floats in the order of the ranks (reductions=ordered), for calls that are not
-// compressed: the MPI moves what each rank has, and who gets the result adds it up, rank 0 first.
-// Compressed ones are added in the same order by the core, to the same bits.
+// Reductions of floats in the order of the ranks (reductions=ordered, reductions=exact), for calls
+// that are not compressed: the MPI moves what each rank has, and who gets the result adds it up,
+// rank 0 first or exactly. Compressed ones are added alike by the core, to the same bits.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,8 @@ namespace thinwire::mpi {
 
 // Whether the settings ask for it, between MPI_Init and MPI_Finalize.
 extern bool sums_are_ordered;
+// Besides, whether sums are exact.
+extern bool sums_are_exact;
 
 // A scan has the sides of an Allreduce: rank r's result is of ranks 0 to r, or to r - 1.
 enum class Sum : std::uint8_t {
@@ -44,7 +46,11 @@ class Adder {
   // into[i] = into[i] (op) from[i], dense elements in host memory. An MPI error code.
   int add(std::byte* into, const std::byte* from, std::uint64_t count) const;
 
-  // Leaves the sum of the first `blocks` of blocks of `count` elements in the first one.
+  // Whether it makes sums that are asked to be exact in the order of the ranks, in its own type.
+  bool is_short_of_exact() const;
+
+  // Leaves the sum of the first `blocks` of blocks of `count` elements in the first one; the exact
+  // one, if sums are.
   int add_up(std::byte* gathered, int blocks, std::uint64_t count) const;
 
  private:

@@ -41,7 +41,8 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
 choose::CallKind& kind_of(const Part& part, Collectives& kept) {
   KindKey of = kind_key_of(part);
   if (compressed_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
-  const bool is_ordered = tw_codec_reductions(part.codec) == TW_REDUCTIONS_ORDERED;
+  const tw_reductions reductions = tw_codec_reductions(part.codec);
+  const bool is_ordered = reductions == TW_REDUCTIONS_ORDERED || reductions == TW_REDUCTIONS_EXACT;
   const bool once = part.is_lossy || (part.form->reduces && !is_ordered);
   return kept.kinds.try_emplace(of, once).first->second;
 }

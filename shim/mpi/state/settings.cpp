@@ -86,8 +86,10 @@ bool Settings::codes_reductions() const {
 }
 
 bool Settings::orders_reductions() const {
-  return tw_codec_reductions(codec()) == TW_REDUCTIONS_ORDERED;
+  return tw_codec_reductions(codec()) == TW_REDUCTIONS_ORDERED || adds_exactly();
 }
+
+bool Settings::adds_exactly() const { return tw_codec_reductions(codec()) == TW_REDUCTIONS_EXACT; }
 
 bool Settings::knows_words() const {
   return std::ranges::any_of(holds_of_rule, [](tw_dtype held) { return held != TW_BYTES; });

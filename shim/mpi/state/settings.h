@@ -62,8 +62,10 @@ struct Settings {
   // Whether some codec does.
   bool codes_reductions() const;
 
-  // Whether THINWIRE_CODEC has reductions added in the order of the ranks, compressed or raw.
+  // Whether THINWIRE_CODEC has reductions added in the order of the ranks, compressed or raw; and
+  // whether sums are exact instead.
   bool orders_reductions() const;
+  bool adds_exactly() const;
 
   // Whether some rule says what bytes and 16-bit integers hold.
   bool knows_words() const;

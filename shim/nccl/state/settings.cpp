@@ -60,7 +60,8 @@ CodecUse use_of(tw_codec* codec) {
   made.lacks_link = needs_link && !made.goes_by_machine;
   // Nobody promises an order of additions under NCCL.
   made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
-  made.orders = tw_codec_reductions(codec) == TW_REDUCTIONS_ORDERED;
+  const tw_reductions reductions = tw_codec_reductions(codec);
+  made.orders = reductions == TW_REDUCTIONS_ORDERED || reductions == TW_REDUCTIONS_EXACT;
   made.sizes_follow_error = sizes_follow_error(codec);
   made.lossless = is_lossless(codec);
   made.sums_alone = tw_codec_reductions(codec) == TW_REDUCTIONS_ALONE;

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "collective/gpu/kernels.h"
+#include "collective/gpu/slots.h"
 #include "device/place.h"
 #include "device/pool.h"
 #include "device/work_stream.h"
@@ -71,6 +72,27 @@ Status combine_anywhere(Reduction reduction, Dtype dtype, std::uint64_t count, s
   }
   combine(reduction, dtype, count, into, from);
   return {};
+}
+
+Status sum_anywhere(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to) {
+  if (count == 0) return {};
+  const auto there = device::place_of(to);
+  if (!there.ok()) return there.status();
+  const auto place = device::place_of(arrays.at(0));
+  if (!place.ok()) return place.status();
+  if (!there->on_device() && !place->on_device()) {
+    sum_arrays(dtype, count, arrays, to);
+    return {};
+  }
+  if (there->device != place->device) {
+    return {StatusCode::kInvalidArgument, "the arrays of a sum lie in host memory or on one GPU"};
+  }
+  auto work = device::acquire_work_stream(there->device, 0);
+  if (!work.ok()) return work.status();
+  const Status status =
+      enqueue_sum({arrays, count, to}, dtype, {}, nullptr, nullptr, work->stream());
+  const Status finished = work->finish();
+  return status.ok() ? finished : status;
 }
 
 Result<Statistics> statistics_anywhere(Dtype dtype, std::uint64_t count, const std::byte* values) {

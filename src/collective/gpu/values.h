@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "collective/reduce.h"
+#include "collective/slots/sum.h"
 
 namespace thinwire::collective {
 
@@ -11,6 +12,9 @@ namespace thinwire::collective {
 // copied there first.
 Status combine_anywhere(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                         const std::byte* from);
+
+// The bits of collective::sum_arrays(): all arrays are in host memory, or on one GPU.
+Status sum_anywhere(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to);
 
 // Finds what collective::statistics() finds, wherever the values lie.
 Result<Statistics> statistics_anywhere(Dtype dtype, std::uint64_t count, const std::byte* values);

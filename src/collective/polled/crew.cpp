@@ -22,6 +22,8 @@ Status perform_action(Engine& engine, Job& job) {
       return engine.copy(job.to, job.from, job.shape);
     case Action::kCombine:
       return engine.combine(job.to, job.from, job.shape);
+    case Action::kAddExactly:
+      return engine.add_exactly(job.to, job.stride, job.arrays, job.shape);
     case Action::kDecode:
       return engine.decode(job.packet, job.shape, job.to, job.reference);
     case Action::kReduce:

@@ -23,6 +23,8 @@ struct Job {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   MutableByteView slot;          // kEncode: where a packet has room
+  std::uint64_t stride = 0;      // kAddExactly: from one array to the next, after `to`
+  int arrays = 0;                // and how many there are
   Packet packet;                 // what is decoded; after kEncode what was made
   message::Reference reference;  // what it may be coded against; without values there is none
 

@@ -51,6 +51,12 @@ void Executor::fail(Run& run, const Task& task, const Status& status) {
 // Whether what a task reads could not be had.
 bool Executor::has_lost(const Run& run, const Task& task) const {
   const Action action = run.step(task).action;
+  if (action == Action::kAddExactly) {
+    const std::uint32_t window = run.program.window();
+    for (auto at = task.to; at < run.program.scratch_pieces(); at += window) {
+      if (lost_[at]) return true;
+    }
+  }
   const bool adds = action == Action::kCombine || action == Action::kReduce;
   return (task.from != kNone && lost_[task.from]) || (adds && lost_[task.to]);
 }
@@ -85,7 +91,10 @@ Job Executor::job_of(Run& run, std::uint32_t number) {
   job.shape = run.shape(task);
   if (task.to != kNone) job.to = run.to(task);
   if (task.from != kNone) job.from = run.from(task);
-  if (step.action == Action::kEncode) {
+  if (step.action == Action::kAddExactly) {
+    job.stride = run.program.window() * run.means.workspace.scratch_bytes;
+    job.arrays = static_cast<int>(run.schedule.scratch);
+  } else if (step.action == Action::kEncode) {
     job.slot = run.packet_memory(task);
     job.why_raw = why_raw(run, step);
     job.reference = reference_of(run, task);

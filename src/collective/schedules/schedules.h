@@ -47,6 +47,11 @@ Schedule reduce_in_rank_order(const Topology& topology);
 Schedule reduce_scatter_in_rank_order(const Topology& topology);
 Schedule allreduce_in_rank_order(const Topology& topology);
 
+// Sums are made as soon as all values are there: in as much scratch as there are ranks.
+Schedule reduce_exactly(const Topology& topology);
+Schedule reduce_scatter_exactly(const Topology& topology);
+Schedule allreduce_exactly(const Topology& topology);
+
 Schedule reduce_binomial(const Topology& topology);
 Schedule reduce_binomial_two_level(const Topology& topology);
 Schedule reduce_direct(const Topology& topology);

@@ -55,6 +55,12 @@ struct SlotCall {
   bool reduces() const { return operation == SlotOperation::kReduceScatter || sums_whole_arrays(); }
   // Whether the sums are those of a loop over the ranks, which no node's sums may be part of.
   bool keeps_order() const { return reduces() && spec.orders_reductions(); }
+  // Whether they are exact, and what their total is divided by: a scale of one over the number of
+  // ranks makes it the mean, rounded once.
+  bool is_exact() const { return reduces() && spec.adds_exactly(); }
+  std::uint32_t divisor() const {
+    return is_exact() && scale == 1.0 / ranks ? static_cast<std::uint32_t>(ranks) : 1;
+  }
   // Whether values go without slots: where an order is kept, and slots would be as large.
   bool is_raw() const;
   bool sums_whole_arrays() const {

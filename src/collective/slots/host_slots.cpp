@@ -192,7 +192,7 @@ Status HostSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
 
 Status HostSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
   for (const FinishStep& each : slots) finish(each);
-  sum_in_order(settings_->dtype, step.count, step.arrays, step.to);
+  sum_arrays(settings_->dtype, step.count, step.arrays, step.to);
   return end == nullptr ? Status() : report(*end);
 }
 

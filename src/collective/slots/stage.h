@@ -254,7 +254,9 @@ class Stage {
     arrays.first = values_of(run_, sum.others);
     arrays.stride = sum.stride;
     arrays.count = sum.arrays;
-    arrays.scale = sum.scale;
+    arrays.is_exact = plan_.call().is_exact();
+    arrays.divisor = plan_.call().divisor();
+    arrays.scale = arrays.divisor > 1 ? 1 : sum.scale;
     if (sum.own_apart) {
       arrays.own = sum.place;
       arrays.own_at = values_of(run_, sum.own);

@@ -1,4 +1,4 @@
-// The sum of the ranks' arrays, in the order of ranks.
+// The sum of the ranks' arrays, in the order of ranks or exact.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,10 @@ struct Operands {
   int count = 0;
   int own = -1;  // whose array is `own_at`; -1: all lie after `first`
   const std::byte* own_at = nullptr;
-  Factors factors;
+  Factors factors{};
   double scale = 1;  // of all ranks
+  bool is_exact = false;
+  std::uint32_t divisor = 1;  // of an exact total
 
   THINWIRE_HOST_DEVICE const std::byte* at(int rank) const {
     if (rank == own) return own_at;
@@ -46,5 +48,14 @@ struct Operands {
 // rounded once, the others after each operation. A NaN is the canonical one. `to` may be one of the
 // arrays, else it overlaps none. Allocates nothing.
 void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to);
+
+// The same with exact totals, whatever `arrays` says: values are multiplied, and rounded, as above.
+// Their total is divided and then rounded, once, to nearest, ties to even.
+void sum_exactly(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to);
+
+// One or the other, as `arrays` says.
+inline void sum_arrays(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to) {
+  arrays.is_exact ? sum_exactly(dtype, count, arrays, to) : sum_in_order(dtype, count, arrays, to);
+}
 
 }  // namespace thinwire::collective
