@@ -1381,10 +1381,10 @@ typedef struct tw_stream_call {
  * the other ranks and, where a block was spilled, for the threads that serve the mailboxes.
  *
  * After success all ranks that get the same data hold the same bits, in reductions always; equal
- * calls give equal bits. Sums add the ranks' values, each multiplied by `scale`, and by its rank's
- * factor where the plan has factors, in the order of ranks, 16-bit types in fp32, and round once;
- * in two levels once a node more. With a lossless codec they are sums of the ranks' own values. A
- * mean of finite values is finite. NaN results are one quiet NaN. */
+ * calls give equal bits. Sums add the ranks' values, each multiplied by `scale` and its rank's
+ * factor, if there are factors, in the order of ranks, 16-bit types in fp32, and round once, in two
+ * levels once a node more. Under "reductions=exact" totals of products are exact and rounded once;
+ * a scale of 1 / ranks divides the total. Means of finite values are finite, NaN one quiet NaN. */
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
 
 /* The same in steps, for transports whose end_group() returns before all that was posted is on its

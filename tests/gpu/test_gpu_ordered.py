@@ -1,4 +1,4 @@
-"""Sums of NCCL in the order of the ranks: the bits of a loop over the ranks on GPUs, too, and a
+"""Sums of NCCL in the order of the ranks, or exact: the bits of a loop over the ranks on GPUs, too, and a
 training that repeats to the bit on other hosts, over other links, compressed and raw."""
 
 import importlib.util
@@ -19,6 +19,7 @@ from thinwire.lab.gpus import visible
 ORDERED = "lossless:reductions=ordered"
 SETTINGS = {"THINWIRE_CODEC": ORDERED, "THINWIRE_THRESHOLD": "1KiB"}
 FORCED = SETTINGS | {"THINWIRE_FORCE": "1"}
+EXACT = {"THINWIRE_CODEC": "lossless:reductions=exact"}
 WAYS = ["ddp", "ddp-bf16", "fsdp2"]
 SCRIPT = Path(__file__).with_name("torch_training.py")
 GPUS = visible(os.environ)
@@ -49,6 +50,27 @@ def test_sums_are_those_of_a_loop(
     words: list[str], more: dict[str, str], ranks: int, tmp_path: Path
 ) -> None:
     job = nccl_job.run([program("nccl_ordered_gpu"), *words], ranks, tmp_path, FORCED | more)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * ranks, job.said()
+    found = [each["operations"] for rank in range(ranks) for each in job.communicators(rank)]
+    assert expect_in_order(found) == 5 * int(words[0]) * ranks
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        (["60", "exact"], {}),
+        (["60", "exact", "grouped"], {"THINWIRE_FORCE": "0"}),
+        (["40", "exact", "captured"], {}),
+        (["2", "exact", "large"], {}),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else " ".join(each.values()),
+)
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_exact_sums_are_those_of_the_values(
+    words: list[str], more: dict[str, str], ranks: int, tmp_path: Path
+) -> None:
+    settings = FORCED | EXACT | more
+    job = nccl_job.run([program("nccl_ordered_gpu"), *words], ranks, tmp_path, settings)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * ranks, job.said()
     found = [each["operations"] for rank in range(ranks) for each in job.communicators(rank)]
     assert expect_in_order(found) == 5 * int(words[0]) * ranks

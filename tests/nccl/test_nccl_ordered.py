@@ -16,6 +16,7 @@ from test_nccl_shim import PROGRAMS, SHIM
 pytestmark = pytest.mark.multiproc
 
 ORDERED = "lossless:reductions=ordered"
+EXACT = "lossless:reductions=exact"
 BACKWARDS = {"FAKE_NCCL_SUMS": "backwards"}
 # Sums of one step of the program.
 SUMS = {"AllReduce": 3, "ReduceScatter": 1, "Reduce": 1}
@@ -97,6 +98,50 @@ def test_nccl_adds_in_another_order(tmp_path: Path) -> None:
 def test_the_bits_are_those_of_a_loop_on_any_nodes(nodes: list[int], tmp_path: Path) -> None:
     compressed = expect_in_order(run(tmp_path, nodes, ["150"], FORCE="1"), 150)
     assert (compressed > 200) == (len(set(nodes)) > 1)
+
+
+@pytest.mark.parametrize("nodes", [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2], [0, 1]], ids=str)
+def test_exact_sums_are_those_of_the_values(nodes: list[int], tmp_path: Path) -> None:
+    """Averages are the mean of the exact total, pre-multiplied sums are of rounded products."""
+    outcome = run(tmp_path, nodes, ["60", "exact"], FORCE="1", CODEC=EXACT)
+    assert (expect_in_order(outcome, 60) > 80) == (len(set(nodes)) > 1)
+
+
+def test_sums_in_order_are_not_exact(tmp_path: Path) -> None:
+    outputs, errors, _ = run(tmp_path, [0, 0, 1, 1], ["12", "exact"])
+    assert set(outputs) == {"failed\n"}
+    assert "wrong: AllReduce of type" in errors
+
+
+@pytest.mark.parametrize(
+    "words", [["grouped"], ["split"], ["captured"], ["late"], ["large"]], ids=lambda each: each[0]
+)
+@pytest.mark.parametrize("blocks", ["0", "1"])
+def test_exact_sums_in_groups_parts_and_graphs(
+    words: list[str], blocks: str, tmp_path: Path
+) -> None:
+    if words == ["captured"] and blocks == "0":
+        pytest.skip("the program captures calls that block")
+    more = BACKWARDS | {"NCCL_COMM_BLOCKING": blocks}
+    steps = 2 if words == ["large"] else 40
+    given = [str(steps), "exact", *words]
+    expect_in_order(run(tmp_path, [0, 0, 1, 1], given, more=more, FORCE="1", CODEC=EXACT), steps)
+
+
+def test_products_are_not_exact_and_named(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [0, 0, 1, 1], ["3", "exact", "others"], CODEC=EXACT)
+    assert set(outcome[0]) == {"ok\n"}, outcome[1]
+    assert outcome[1].count("reductions=exact: a sum of NCCL's is not exact: cannot be added") == 1
+    for report in outcome[2]:
+        assert report["operations"]["AllReduce"]["out_of_rank_order"] == 3
+
+
+def test_ranks_that_differ_in_exactness_leave_sums_to_nccl(tmp_path: Path) -> None:
+    other = {2: {"THINWIRE_CODEC": ORDERED}}
+    settings = {"CODEC": EXACT, "TEST_REGISTRATION": "4"}
+    outputs, errors, reports = run(tmp_path, [0, 0, 1, 1], ["3"], other, {}, **settings)
+    assert set(outputs) == {"ok\n"}, errors
+    assert all(report["presence"].startswith("raw: ") for report in reports)
 
 
 def test_links_and_late_ranks_change_nothing(tmp_path: Path) -> None:

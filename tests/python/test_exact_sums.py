@@ -26,7 +26,8 @@ def rounded(total: Fraction, dtype: str) -> float:
     bits, least, most = FORMATS[dtype]
     if total == 0:
         return 0.0
-    unit = Fraction(2) ** least
+    places = total.numerator.bit_length() - total.denominator.bit_length()
+    unit = Fraction(2) ** max(least, places - bits - 1)
     while abs(total) >= unit * 2**bits:
         unit *= 2
     value = round(total / unit) * unit  # Fraction's rounds ties to even
@@ -72,7 +73,7 @@ def same(found: np.ndarray, wanted: list[float], dtype: str) -> None:
 @pytest.mark.parametrize("ranks", [2, 3, 5, 8])
 def test_sums_are_those_of_fractions_in_any_order(dtype: str, ranks: int) -> None:
     source = random.Random(ranks)
-    columns = [made_up(source, dtype, ranks) for _ in range(1500)]
+    columns = [made_up(source, dtype, ranks) for _ in range(500)]
     wanted = [rounded(sum(map(Fraction, each)), dtype) for each in columns]
     same(summed(columns, dtype), wanted, dtype)
     for each in columns:
@@ -82,7 +83,7 @@ def test_sums_are_those_of_fractions_in_any_order(dtype: str, ranks: int) -> Non
 
 def test_sums_of_doubles_are_those_of_fsum() -> None:
     source = random.Random(7)
-    columns = [made_up(source, "f64", 9) for _ in range(3000)]
+    columns = [made_up(source, "f64", 9) for _ in range(2000)]
     same(summed(columns, "f64"), [math.fsum(each) for each in columns], "f64")
 
 

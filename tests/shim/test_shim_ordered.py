@@ -17,6 +17,10 @@ COMPRESSED = {
     "THINWIRE_THRESHOLD": "4096",
 }
 RAW = {**ORDERED, "THINWIRE_LINK": "1000gbit"}
+EXACT = {"THINWIRE_CODEC": "lossless:reductions=exact"}
+# The program's words by which it looks for exact sums; under MPICH 4, too.
+EXACTLY = ["20000", "1", "exact"]
+EXACTLY_AT_ONCE = ["20000", "0", "exact"]
 
 
 def ordered(
@@ -43,6 +47,31 @@ def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
     ordered(mpi, 4, COMPRESSED, tmp_path / "report", *words).all_right(4)
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+@pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])
+def test_exact_sums_are_those_of_the_values(
+    settings: dict[str, str], ranks: int, tmp_path: Path
+) -> None:
+    """Whatever else is in the order of the ranks is so here, too."""
+    done = ordered(SYSTEM, ranks, settings | EXACT, tmp_path / "report", *EXACTLY).all_right(ranks)
+    assert (done.collectives["compressed"] > 0) == (settings is COMPRESSED)
+    assert done.collectives["in_rank_order"] > 1000
+    said = "reductions=exact: a sum of long double is added in the order of the ranks"
+    assert done.errors.count(said) == 1
+
+
+@pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
+def test_exact_sums_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    words = EXACTLY_AT_ONCE if mpi.name == "mpich" else EXACTLY
+    ordered(mpi, 4, COMPRESSED | EXACT, tmp_path / "report", *words).all_right(4)
+
+
+def test_sums_in_order_are_not_exact() -> None:
+    """The program notices it."""
+    done = ordered(SYSTEM, 4, RAW, None, *EXACTLY)
+    assert "came to something else" in done.output
+
+
 @pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
 def test_persistent_requests_may_be_started_in_any_order(mpi: Mpi) -> None:
     """Raw: they are matched as the MPI matches its own."""
@@ -60,6 +89,8 @@ def test_it_is_said_if_no_collective_is_named() -> None:
 @pytest.mark.parametrize("settings", [RAW, COMPRESSED], ids=["raw", "compressed"])
 def test_arrays_that_go_in_several_rounds(settings: dict[str, str], tmp_path: Path) -> None:
     ordered(SYSTEM, 3, settings, tmp_path / "report", "9000001").all_right(3)
+    words = ["9000001", "1", "exact"]
+    ordered(SYSTEM, 3, settings | EXACT, tmp_path / "report", *words).all_right(3)
 
 
 def test_the_mpi_itself_adds_in_another_order() -> None:

@@ -59,12 +59,21 @@ int reason_in_order(Call& call, int reason, const Communicator& communicator) {
 
 namespace {
 
-// Says on a communicator's first rank, once a process, that sums are in no promised order, and why.
-void say_out_of_order(int reason, const Communicator& communicator) {
+bool is_exact(const Call& call) {
+  const std::vector<CodecUse>& codecs = settings().codecs;
+  return std::ranges::any_of(call.choice.codec, [&](unsigned each) { return codecs[each].exact; });
+}
+
+// Says on a communicator's first rank, once a process, that sums are in no promised order, or not
+// exact, and why.
+void say_out_of_order(const Call& call, int reason, const Communicator& communicator) {
   static std::atomic<bool> said{false};
   if (communicator.rank != 0 || said.exchange(true)) return;
   tw_log(TW_LOG_WARNING,
-         (std::string("reductions=ordered: a sum of NCCL's is not in the order of the ranks: ") +
+         (std::string(is_exact(call)
+                          ? "reductions=exact: a sum of NCCL's is not exact: "
+                          : "reductions=ordered: a sum of NCCL's is not in the order of the "
+                            "ranks: ") +
           reason_text(reason) + "; out_of_rank_order of the report counts these")
              .c_str());
 }
@@ -75,13 +84,13 @@ Order order_of(const Planned& planned) {
   const Decision& decision = planned.decision;
   if (!planned.call.is_ordered) return Order::kAny;
   if (decision.coded() || decision.in_order) return Order::kOfRanks;
-  say_out_of_order(decision.reason, *planned.communicator);
+  say_out_of_order(planned.call, decision.reason, *planned.communicator);
   return Order::kOfNccl;
 }
 
 Order order_of_native(const Call& call, const Communicator& communicator, int why) {
   if (communicator.ranks <= 1 || !wants_order(call, communicator)) return Order::kAny;
-  say_out_of_order(why, communicator);
+  say_out_of_order(call, why, communicator);
   return Order::kOfNccl;
 }
 

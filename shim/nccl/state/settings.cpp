@@ -61,7 +61,8 @@ CodecUse use_of(tw_codec* codec) {
   // Nobody promises an order of additions under NCCL.
   made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
   const tw_reductions reductions = tw_codec_reductions(codec);
-  made.orders = reductions == TW_REDUCTIONS_ORDERED || reductions == TW_REDUCTIONS_EXACT;
+  made.exact = reductions == TW_REDUCTIONS_EXACT;
+  made.orders = made.exact || reductions == TW_REDUCTIONS_ORDERED;
   made.sizes_follow_error = sizes_follow_error(codec);
   made.lossless = is_lossless(codec);
   made.sums_alone = tw_codec_reductions(codec) == TW_REDUCTIONS_ALONE;

@@ -16,7 +16,8 @@ struct CodecUse {
   bool lacks_link = false;          // it needs a link's rate, and nobody tells one
   bool goes_by_machine = false;     // it needs one, and the machine alone tells it
   bool sums = false;                // it takes reductions
-  bool orders = false;              // and has them added in the order of the ranks, or exactly
+  bool orders = false;              // and has them added in the order of the ranks
+  bool exact = false;               // and exactly: `orders` holds too, as what one needs both do
   bool sums_alone = false;          // and nothing else
   bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
   bool lossless = true;
