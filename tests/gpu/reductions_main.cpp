@@ -138,7 +138,7 @@ void compare_combines(Memory& to, Memory& from, Dtype dtype, std::uint64_t count
   }
 }
 
-// Of arrays that begin so many bytes after one another's ends.
+// Sums of arrays with gaps of so many bytes between them.
 void compare_exact_sums(Memory& memory, Dtype dtype, std::uint64_t count, Tally& tally) {
   constexpr int kArrays = 5;
   const std::uint64_t bytes = count * dtype_size(dtype);

@@ -117,7 +117,7 @@ struct Case {
   bool is_direct() const;
   bool is_exact() const { return spec.ends_with("reductions=exact"); }
   bool is_in_order() const;
-  // Of all ranks' arrays, in one level.
+  // The sum of all ranks' arrays, in one level.
   Bytes sum(const std::vector<Bytes>& arrays) const;
 
   std::string text() const;

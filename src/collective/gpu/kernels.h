@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "collective/key_range.h"
+#include "collective/slots/sum.h"
 #include "device/stream.h"
 
 namespace thinwire::collective {
@@ -12,6 +13,10 @@ namespace thinwire::collective {
 // any memory that it reaches.
 Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                        const std::byte* from, device::StreamHandle stream);
+
+// As sum_arrays(), of memory that the stream's device reaches.
+Status enqueue_sum_of_arrays(Dtype dtype, std::uint64_t count, const Operands& arrays,
+                             std::byte* to, device::StreamHandle stream);
 
 inline constexpr std::uint64_t kMostKeyRanges = 1024;
 

@@ -1,4 +1,5 @@
 // Sums of all ranks' arrays in the order of ranks.
+#include "collective/gpu/kernels.h"
 #include "collective/gpu/sum.cuh"
 
 namespace thinwire::collective {
@@ -48,6 +49,11 @@ Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep>
   }
   if (step.arrays.is_exact) return enqueue_exact_sum(step, dtype, slots, end, arrived, stream);
   return launch_sum_of<InOrder>(step, dtype, slots, end, arrived, stream);
+}
+
+Status enqueue_sum_of_arrays(Dtype dtype, std::uint64_t count, const Operands& arrays,
+                             std::byte* to, device::StreamHandle stream) {
+  return enqueue_sum({arrays, count, to}, dtype, {}, nullptr, nullptr, stream);
 }
 
 }  // namespace thinwire::collective

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "collective/gpu/kernels.h"
-#include "collective/gpu/slots.h"
 #include "device/place.h"
 #include "device/pool.h"
 #include "device/work_stream.h"
@@ -89,8 +88,7 @@ Status sum_anywhere(Dtype dtype, std::uint64_t count, const Operands& arrays, st
   }
   auto work = device::acquire_work_stream(there->device, 0);
   if (!work.ok()) return work.status();
-  const Status status =
-      enqueue_sum({arrays, count, to}, dtype, {}, nullptr, nullptr, work->stream());
+  const Status status = enqueue_sum_of_arrays(dtype, count, arrays, to, work->stream());
   const Status finished = work->finish();
   return status.ok() ? finished : status;
 }

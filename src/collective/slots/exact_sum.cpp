@@ -81,7 +81,7 @@ class ExactRun {
   std::array<std::uint64_t, kExactRun> lost_;
 };
 
-// What is lost is found from the values before those are replaced: `to` may be one of the arrays.
+// Lost sums are found from the values before those are replaced: `to` may be one of the arrays.
 template <Dtype kDtype>
 void total_all(std::uint64_t count, const Operands& arrays, std::byte* to) {
   using Word = WordOf<kDtype>;
