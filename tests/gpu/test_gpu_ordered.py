@@ -1,5 +1,6 @@
-"""Sums of NCCL in the order of the ranks, or exact: the bits of a loop over the ranks on GPUs, too, and a
-training that repeats to the bit on other hosts, over other links, compressed and raw."""
+"""Sums of NCCL in the order of the ranks, or exact: the bits of a loop over the ranks, or of the
+nearest values, on GPUs, too, and a training that repeats to the bit on other hosts, over other
+links, compressed and raw."""
 
 import importlib.util
 import json
