@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "codec/expack/core.h"
@@ -261,11 +262,11 @@ void note_groups(const SlotPlan& plan, std::uint64_t bytes, Steps& out, Steps& i
 }
 
 // Sums, and what is written or copied besides, by how their kernels differ: with factors or not,
-// and by how many slots they finish.
+// exact or not, and by how many slots they finish.
 class Kernels final : public Counted {
  public:
   Kernels() : Counted(true) {}
-  std::set<std::pair<bool, int>> sums;
+  std::set<std::tuple<bool, bool, int>> sums;
   bool factors = false, rows = false;
 
   Status write_factor(std::byte*, const SlotFactor&) override {
@@ -279,7 +280,7 @@ class Kernels final : public Counted {
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd*) override {
     // As collective/gpu/steps.cuh has it.
     const int size = slots.size() <= 4 ? 4 : static_cast<int>(kMostSteps);
-    sums.insert({step.arrays.factors.exist, size});
+    sums.insert({step.arrays.factors.exist, step.arrays.is_exact, size});
     return {};
   }
 };
@@ -298,15 +299,20 @@ void do_all(const SlotPlan& plan, SlotWork& work) {
 }
 
 TEST(Counts, OfWhatIsLoadedHaveEverySum) {
-  for (const auto& [text, dtype] :
-       {std::pair{"mpc", Dtype::kF32}, {"lorenzo", Dtype::kBf16}, {"expack", Dtype::kE4m3}}) {
+  for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32},
+                                    {"lorenzo", Dtype::kBf16},
+                                    {"lossless:reductions=ordered", Dtype::kF64},
+                                    {"lossless:reductions=exact", Dtype::kF16},
+                                    {"expack", Dtype::kE4m3}}) {
     Kernels loaded;
     for (const SlotCall& call : calls_to_load(*codec::parse_spec(text), dtype)) {
       const auto plan = SlotPlan::make(call, host_needs);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
       do_all(**plan, loaded);
     }
-    EXPECT_EQ(loaded.sums.size(), is_added(dtype) ? 4U : 0U) << text;
+    const std::size_t each = is_added(dtype) ? 4 : 0;
+    const bool is_exact = codec::parse_spec(text)->adds_exactly();
+    EXPECT_EQ(loaded.sums.size(), is_exact ? 2 * each : each) << text;
     EXPECT_EQ(loaded.factors, is_added(dtype)) << text;
     EXPECT_TRUE(loaded.rows) << text;
   }
@@ -320,17 +326,20 @@ TEST(Counts, OfWhatIsLoadedHaveEveryKernel) {
   for (const auto& [text, dtype] : {std::pair{"mpc", Dtype::kF32},
                                     {"lorenzo", Dtype::kBf16},
                                     {"szp:abs=1e-3", Dtype::kF64},
+                                    {"lossless:reductions=exact", Dtype::kF32},
                                     {"expack", Dtype::kE4m3}}) {
     const codec::Spec spec = *codec::parse_spec(text);
     for (const std::uint64_t bytes : {16 << 10, 2 << 20}) {
       Steps out, in;
+      const codec::Codec* codec = spec.codec;
       for (const SlotCall& call : calls_to_load(spec, dtype)) {
         const auto plan = SlotPlan::make(call, host_needs);
         ASSERT_TRUE(plan.ok()) << plan.status().message();
         note_groups(**plan, bytes, out, in);
+        codec = (*plan)->settings().spec.codec;
       }
       EXPECT_TRUE(out.one && in.one) << text << ", " << bytes;
-      const bool together = spec.codec->device != nullptr && spec.codec->device->takes_blocks;
+      const bool together = codec->device != nullptr && codec->device->takes_blocks;
       EXPECT_EQ(out.several, together) << text << ", " << bytes;
       EXPECT_EQ(in.several, together) << text << ", " << bytes;
     }

@@ -132,15 +132,13 @@ constexpr std::uint64_t kSmallBlock = 16 * 1024, kLargeBlock = 2 * 1024 * 1024;
 
 bool is_named(const codec::Spec& spec) { return spec.kind == codec::Spec::Kind::kCodec; }
 
-}  // namespace
-
-std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
-  if (is_named(spec) && !spec.codec->takes(dtype, spec.parameter)) return {};
+// Calls in slots of that capacity.
+std::vector<SlotCall> calls_of(const codec::Spec& spec, Dtype dtype, std::uint32_t capacity) {
   SlotCall call;
   call.operation = is_added(dtype) ? SlotOperation::kAllreduce : SlotOperation::kAlltoall;
   call.way = is_added(dtype) ? SlotWay::kDirect : SlotWay::kPlanned;
   call.dtype = dtype;
-  call.capacity = {kWholeCapacity, kWholeCapacity};
+  call.capacity = {capacity, capacity};
   call.spec = spec;
   std::vector<SlotCall> calls;
   // One block each way is coded by itself, several are coded together.
@@ -161,6 +159,23 @@ std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
   }
   call.ranks = 2;
   if (!is_named(spec) || spec.codec->lossless) calls.push_back(call_with_references(call));
+  return calls;
+}
+
+}  // namespace
+
+// Sums that keep an order go without slots if those would be whole, and never in levels, as other
+// calls do.
+std::vector<SlotCall> calls_to_load(const codec::Spec& spec, Dtype dtype) {
+  if (is_named(spec) && !spec.codec->takes(dtype, spec.parameter)) return {};
+  std::vector<SlotCall> calls = calls_of(spec, dtype, kWholeCapacity);
+  if (!spec.orders_reductions()) return calls;
+  codec::Spec other = spec;
+  other.reductions = codec::Spec::Reductions::kCoded;
+  for (const auto& more :
+       {calls_of(spec, dtype, kWholeCapacity - 1), calls_of(other, dtype, kWholeCapacity)}) {
+    calls.insert(calls.end(), more.begin(), more.end());
+  }
   return calls;
 }
 
