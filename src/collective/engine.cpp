@@ -158,6 +158,13 @@ Status Engine::combine(std::byte* to, const std::byte* from, const Shape& shape)
 }
 
 Status Engine::add_exactly(std::byte* first, std::uint64_t stride, int arrays, const Shape& shape) {
+  if (settings_->reduction != Reduction::kSum) {
+    for (int array = 1; array < arrays; ++array) {
+      const auto before = stride * static_cast<std::uint64_t>(array);
+      if (Status status = combine(first, first + before, shape); !status.ok()) return status;
+    }
+    return {};
+  }
   const Operands all{.first = first, .stride = stride, .count = arrays, .is_exact = true};
   if (settings_->on_device) {
     return sum_anywhere(settings_->dtype, shape.count(), all, first);

@@ -82,7 +82,7 @@ class Engine {
   Status combine(std::byte* to, const std::byte* from, const Shape& shape);
 
   // The exact sum of arrays, each `stride` bytes after the one before, comes into the first of
-  // them.
+  // them; of other reductions the one in the order of the arrays.
   Status add_exactly(std::byte* first, std::uint64_t stride, int arrays, const Shape& shape);
 
  private:

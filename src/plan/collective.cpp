@@ -74,7 +74,6 @@ class Filter {
  private:
   bool fits(const Way& way) const {
     if (way.operation != facts_.operation) return false;
-    if (way.algorithm == Algorithm::kExact && facts_.reduction != Reduction::kSum) return false;
     if (facts_.algorithm != Algorithm::kPlanned) return way.algorithm == facts_.algorithm;
     // These hold more than any other.
     return way.algorithm != Algorithm::kRankOrder && way.algorithm != Algorithm::kExact;

@@ -36,7 +36,7 @@ enum class Algorithm : std::uint32_t {
   kPairwise = 6,
   kBruck = 7,
   kRankOrder = 8,  // of reductions: as kDirect, added in the order of the ranks
-  kExact = 9,      // of sums: the same, but the exact total is rounded once
+  kExact = 9,      // the same, but of a sum the exact total is rounded once
 };
 inline constexpr int kAlgorithmCount = 10;
 

@@ -20,6 +20,7 @@ FLOATS = ["f32", "f64", "f16", "bf16"]
 CODERS = [
     *(("off", dtype) for dtype in FLOATS),
     *(("lorenzo", dtype) for dtype in FLOATS),
+    *(("lossless:reductions=exact", dtype) for dtype in FLOATS),
     *(("szp:abs=1e-3", dtype) for dtype in ("f32", "f64")),
     *(("blockq:bits=8,block=32", dtype) for dtype in ("f32", "f16", "bf16")),
 ]

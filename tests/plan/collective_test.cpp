@@ -110,8 +110,7 @@ TEST(CollectivePlan, AddsExactlyIfTheSpecSaysSo) {
   CollectiveFacts about = facts(kAllreduce);
   EXPECT_EQ(plan_collective(exact, settings(), about).reason, Reason::kCompress);
   about.algorithm = kExact;
-  about.reduction = Reduction::kProduct;
-  EXPECT_EQ(plan_collective(spec("expack"), settings(), about).reason, Reason::kOperation);
+  EXPECT_EQ(plan_collective(spec("expack"), settings(), about).algorithm, kExact);
   EXPECT_NE(plan_collective(exact, settings(), facts(kBcast)).algorithm, kExact);
 }
 
