@@ -97,6 +97,7 @@ Result<Figures> simulate_in_two(const Call& call, const Machine& machine) {
   Call adds = call, gathers = call;
   adds.operation = Operation::kReduceScatter;
   gathers.operation = Operation::kGather;
+  gathers.algorithm = Algorithm::kDirect;
   adds.count = gathers.count = ceil_div(call.count, static_cast<std::uint64_t>(call.ranks()));
   const auto sums = simulate_one(adds, machine);
   if (!sums.ok()) return sums;
@@ -135,7 +136,7 @@ Result<Figures> simulate(const Call& given, const Machine& machine) {
   if (call.most_tasks == 0) call.most_tasks = kMostTasks;
   const std::uint64_t ranks = static_cast<std::uint64_t>(call.ranks());
   const bool has_parts =
-      call.operation == Operation::kReduce && call.algorithm == Algorithm::kDirect && call.folds;
+      call.operation == Operation::kReduce && call.algorithm != Algorithm::kBinomial && call.folds;
   const bool in_two = has_parts && 4 * ranks * ranks > call.most_tasks;
   auto figures = in_two ? simulate_in_two(call, machine) : simulate_one(call, machine);
   const bool is_whole = figures.ok() && !in_two && figures->simulated == ranks;
