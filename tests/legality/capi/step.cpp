@@ -136,7 +136,7 @@ void check(const Checked& with, const Arrays& arrays, const std::string& name) {
 void mark_report(const Checked& with) {
   const Feature algorithms[] = {Feature::ring_,  Feature::recursive_doubling_, Feature::direct_,
                                 Feature::chain_, Feature::binomial_,           Feature::pairwise_,
-                                Feature::bruck_};
+                                Feature::bruck_, Feature::rank_order_,         Feature::exact_};
   if (with.report.algorithm > 0) mark(algorithms[with.report.algorithm - 1]);
   if (with.report.coding == TW_CODING_PER_HOP) mark(Feature::per_hop_);
   if (with.report.coding == TW_CODING_TWO_LEVEL) mark(Feature::two_level_);
