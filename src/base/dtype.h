@@ -94,6 +94,18 @@ constexpr auto with_any_float_dtype(Dtype dtype, Visit&& visit) {
 
 inline constexpr int kMaxRank = 4;
 
+// Multiplies sizes; false if 64 bits do not hold the product. In device code nvcc takes
+// __builtin_mul_overflow, and leaves the product as it was.
+constexpr bool multiply(std::uint64_t size, std::uint64_t by, std::uint64_t& product) {
+#ifdef __CUDA_ARCH__
+  if (by != 0 && size > UINT64_MAX / by) return false;
+  product = size * by;
+  return true;
+#else
+  return !__builtin_mul_overflow(size, by, &product);
+#endif
+}
+
 // Extents, slowest first, all at least 1 unless the array is empty.
 struct Shape {
   int rank = 1;
@@ -109,7 +121,7 @@ struct Shape {
   constexpr std::uint64_t count() const {
     std::uint64_t product = 1;
     for (int axis = 0; axis < rank; ++axis) {
-      if (__builtin_mul_overflow(product, extent[axis], &product)) return 0;
+      if (!multiply(product, extent[axis], product)) return 0;
     }
     return product;
   }
@@ -119,7 +131,7 @@ struct Shape {
   constexpr bool is_sound(std::uint64_t value_bytes) const {
     std::uint64_t product = value_bytes;
     for (int axis = 0; axis < rank; ++axis) {
-      if (__builtin_mul_overflow(product, extent[axis], &product)) return false;
+      if (!multiply(product, extent[axis], product)) return false;
       if (extent[axis] == 0 && rank > 1) return false;
     }
     return true;

@@ -2,6 +2,7 @@
 
 #include "device/context.h"
 #include "message/allowed.h"
+#include "message/fill_values.h"
 #include "message/fills/fills.h"
 #include "message/gpu.h"
 
@@ -21,6 +22,9 @@ bool has_fills(const Coder& coder, const codec::Chunk& array) {
 
 // Workspace for an array that bound() has taken.
 Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& array) {
+  if (coder.fill.exists() && !codes_fills_on_device()) {
+    return {StatusCode::kUnsupported, "missing values are not coded in stream order: no fill="};
+  }
   if (coder.codec->device == nullptr) {
     return {StatusCode::kUnsupported,
             std::string(coder.codec->name) + " has no GPU side in this build"};

@@ -4,6 +4,9 @@ import ctypes
 import os
 import sys
 
+# Before the library reads it.
+os.environ.setdefault("THINWIRE_GPU_FILLS", "1")
+
 import cuda_driver
 import pytest
 

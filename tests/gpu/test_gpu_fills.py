@@ -155,6 +155,7 @@ def test_frames_go_to_the_host_and_sums_are_those_of_the_cpu(coder: Coder) -> No
 def test_enqueued_and_captured(coder: Coder) -> None:
     """With missing values and without, in one workspace; and a graph with other data."""
     flags = library().TW_MESSAGE_DECLINE | library().TW_MESSAGE_INTEGERS
+    DeviceBuffer(np.zeros(1))  # makes the context that streams are of
     for fill, bits in fills_of(coder.dtype):
         codec = with_fill(coder, fill)
         with cuda_driver.stream() as stream:

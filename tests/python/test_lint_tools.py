@@ -1,11 +1,14 @@
 """The tools of `make lint`: what each finds wrong, and what it leaves alone."""
 
+import subprocess
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # tools/check_types, on pairs of types.
 
@@ -245,3 +248,11 @@ def test_what_cannot_be_wrapped_stays(wrap_markdown_tool, page):
 def test_a_code_span_stays_on_one_line(wrap_markdown_tool):
     new = wrap_markdown_tool.wrapped("words12 " * 11 + "`a span of code` follows\n")
     assert "\n`a span of code` follows" in new
+
+
+def test_device_code_calls_no_builtin_that_nvcc_leaves_out():
+    """nvcc compiles __builtin_mul_overflow in device code without its product."""
+    command = ["git", "grep", "-lE", "__builtin_(add|sub|mul)_overflow", "--", "src"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    # The first has the other way for device code, the second is the host's.
+    assert done.stdout.split() == ["src/base/dtype.h", "src/device/memory_layout.cpp"]
