@@ -77,10 +77,10 @@ def test_rows_are_counted_by_what_they_have() -> None:
     row = next(row for row in ROWS if row.name == "alltoall")
     assert not row.is_paired and row.has_figures
     paired = next(row for row in ROWS if row.name == "scatter-64")
-    bare = next(row for row in ROWS if row.name == "scatter-overlap")
+    bare = next(row for row in ROWS if row.name == "awp-512")
     said = counted([row, paired, bare])
     assert "3 rows: 2 measured, 0 simulated, 1 not run; 1 of the measured ones" in said
-    assert "1 of 5 printed figures" in said
+    assert "1 of 7 printed figures" in said
 
 
 def test_names_are_of_one_row_each_and_every_source_has_some() -> None:
@@ -152,8 +152,8 @@ def test_the_list_has_every_row_and_counts_them() -> None:
 
 
 def test_a_row_that_cannot_run_here_says_why() -> None:
-    code, said = call("scatter-overlap")
-    assert code == 0 and "20.6x" in said and "not run here: we keep no Scatter" in said
+    code, said = call("awp-512")
+    assert code == 0 and "+18%" in said and "not run here: no machine of 128 GPUs" in said
     code, said = call("hybrid")
     assert code == 0 and "of the source tree: run it there by hand" in said
     code, said = call("none-such")
