@@ -149,6 +149,11 @@ void after_start(bool by_session) {
            "sums stay in the MPI's own order: reductions=ordered or exact needs a launcher that "
            "tells the ranks of one another, and a call in THINWIRE_COLLECTIVES");
   }
+  if (!sums_are_ordered && self.settings.rules_order_reductions() && speaks()) {
+    tw_log(TW_LOG_WARNING,
+           "a rule of the policy says reductions=ordered or exact: that holds for sums that are "
+           "compressed alone, unless the codec of all calls says it, too");
+  }
   start_trace();
   start_capture(copy_elements);
   const char* const level = tw_setting_value("THINWIRE_LOG");

@@ -60,7 +60,7 @@ void warn_of_rounding(int rank) {
   if (rank != 0 || said.exchange(true)) return;
   tw_log(TW_LOG_WARNING,
          "reductions=exact: a sum of long double is added in the order of the ranks, with a "
-         "rounding at each addition: exact ones are of float, double and 16-bit types");
+         "rounding at each addition: exact ones are of float and double");
 }
 
 // By what the ranks have published; kept with the communicator.

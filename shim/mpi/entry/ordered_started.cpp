@@ -1,6 +1,7 @@
 #include "shim/mpi/entry/ordered_started.h"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -51,6 +52,33 @@ bool moves_persistently() {
   }();
   return does;
 #endif
+}
+
+// Whether a call needs large counts, by what all ranks know alike.
+bool needs_large_counts(const OrderedCall& call) {
+  std::uint64_t longest = 0, total = 0;
+  for (int block = 0; block < (call.scatters() ? call.ranks : 1); ++block) {
+    longest = std::max(longest, call.count_of(block));
+    total += call.count_of(block);
+  }
+  if (call.scatters()) longest = std::max(total, longest * static_cast<std::uint64_t>(call.ranks));
+  return longest * call.adder.units() > INT_MAX;
+}
+
+// Open MPI has such calls from version 6 on, MPICH from 4 on.
+bool has_large_counts() {
+  static const bool has = find_symbol("PMPI_Ialltoallv_c") != nullptr &&
+                          find_symbol("PMPI_Iallgather_c") != nullptr &&
+                          find_symbol("PMPI_Igather_c") != nullptr;
+  return has;
+}
+
+void warn_of_length(int rank) {
+  static std::atomic<bool> said{false};
+  if (rank != 0 || said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         "a long sum that does not block is in the MPI's own order, as this MPI has no calls of "
+         "large counts that move its values");
 }
 
 template <typename Call, typename... Arguments>
@@ -187,6 +215,10 @@ int prepare(Sum sum, const CollectiveArguments& arguments, StagedCollectivePoint
   const Order order = order_of(sum, arguments, call);
   if (order == Order::kMpis) return MPI_SUCCESS;
   if (order == Order::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
+  if (needs_large_counts(*call) && !has_large_counts()) {
+    warn_of_length(call->rank);
+    return MPI_SUCCESS;
+  }
   made = std::make_shared<OrderedSum>(*call, staged);
   return made->has_memory() ? MPI_SUCCESS : raise(arguments.comm, MPI_ERR_NO_MEM);
 }

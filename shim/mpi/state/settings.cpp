@@ -89,6 +89,12 @@ bool Settings::orders_reductions() const {
   return tw_codec_reductions(codec()) == TW_REDUCTIONS_ORDERED || adds_exactly();
 }
 
+bool Settings::rules_order_reductions() const {
+  return std::ranges::any_of(codecs, [](const CodecUse& use) {
+    return tw_codec_reductions(use.codec.get()) >= TW_REDUCTIONS_ORDERED;
+  });
+}
+
 bool Settings::adds_exactly() const { return tw_codec_reductions(codec()) == TW_REDUCTIONS_EXACT; }
 
 bool Settings::knows_words() const {

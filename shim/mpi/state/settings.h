@@ -65,6 +65,8 @@ struct Settings {
   // Whether THINWIRE_CODEC has reductions added in the order of the ranks, compressed or raw; and
   // whether sums are exact instead.
   bool orders_reductions() const;
+  // Whether some rule asks for the same.
+  bool rules_order_reductions() const;
   bool adds_exactly() const;
 
   // Whether some rule says what bytes and 16-bit integers hold.
