@@ -1,5 +1,5 @@
 // Memory for small records of a process that is refused more.
-#include "base/spare_memory.h"
+#include "shim/common/spare_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace thinwire {
+namespace thinwire::shim {
 namespace {
 
 TEST(SpareMemory, GivesBlocksThatDoNotOverlapAndTakesThemBack) {
@@ -65,4 +65,4 @@ TEST(SpareMemory, ServesManyThreads) {
 }
 
 }  // namespace
-}  // namespace thinwire
+}  // namespace thinwire::shim

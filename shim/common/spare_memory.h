@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace thinwire {
+namespace thinwire::shim {
 
 // Blocks of powers of two within one array, which is part of the library and needs no request to
 // the system. Any thread may use it.
@@ -69,4 +69,4 @@ class SpareMemory {
   alignas(std::max_align_t) std::array<std::byte, kAll> all_{};
 };
 
-}  // namespace thinwire
+}  // namespace thinwire::shim

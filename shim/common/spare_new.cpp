@@ -1,21 +1,20 @@
-// `operator new` of the core and of each preload library, for the library's own objects alone: its
-// version script exports no other name, and the C++ runtime within it is its own. The program keeps
-// its own.
+// `operator new` of a preload library, for the library's own objects alone: its version script
+// exports no other name, and the C++ runtime within it is its own. The program keeps its own.
 #include <cstdlib>
 #include <new>
 
-#include "base/spare_memory.h"
+#include "shim/common/spare_memory.h"
 
-namespace thinwire {
+namespace thinwire::shim {
 namespace {
 
 // No constructor of it runs, as those of other objects may be earlier.
 constinit SpareMemory spare_memory;
 
 }  // namespace
-}  // namespace thinwire
+}  // namespace thinwire::shim
 
-using thinwire::spare_memory;
+using thinwire::shim::spare_memory;
 
 void* operator new(std::size_t bytes) {
   if (void* const at = std::malloc(bytes == 0 ? 1 : bytes); at != nullptr) return at;
