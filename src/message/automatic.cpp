@@ -28,10 +28,11 @@ std::vector<Coder> tried_on(Dtype dtype) {
 }  // namespace
 
 std::span<const Coder> automatic_candidates(Dtype dtype) {
-  static const auto all = [] {
-    std::array<std::vector<Coder>, kDtypeCount> of_dtypes;
+  // Never ends, as programs may send from functions that run at exit.
+  static const auto& all = *[] {
+    auto* const of_dtypes = new std::array<std::vector<Coder>, kDtypeCount>;
     for (std::size_t each = 0; each < kDtypeCount; ++each) {
-      of_dtypes[each] = tried_on(static_cast<Dtype>(each));
+      (*of_dtypes)[each] = tried_on(static_cast<Dtype>(each));
     }
     return of_dtypes;
   }();

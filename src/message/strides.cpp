@@ -30,9 +30,10 @@ Coder with_stride(const codec::Codec& codec, int stride) {
 }
 
 std::span<const Coder> by_stride(const codec::Codec& codec) {
-  static const auto all = [] {
-    std::vector<std::vector<Coder>> of_codecs;
-    for (const codec::Codec* each : codec::all_codecs()) of_codecs.push_back(all_strides(*each));
+  // Never ends, as automatic_candidates() does not.
+  static const auto& all = *[] {
+    auto* const of_codecs = new std::vector<std::vector<Coder>>;
+    for (const codec::Codec* each : codec::all_codecs()) of_codecs->push_back(all_strides(*each));
     return of_codecs;
   }();
   for (const std::vector<Coder>& strided : all) {

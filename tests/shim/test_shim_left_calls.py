@@ -25,6 +25,14 @@ def test_new_calls(mpi: Mpi, mode: str, settings: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
+def test_a_library_that_ends_after_this_one_ends_the_mpi(settings: str) -> None:
+    """Its destructor broadcasts and calls MPI_Finalize: lists of communicators were gone."""
+    (mpi,) = (mpi for mpi in ALL if mpi.name == "openmpi")
+    done = mpirun(2, [mpi.programs / "shim_late_main"], mpi.production, SETTINGS[settings])
+    assert done.code == 0 and done.output.count("finalized") == 2, done.output + done.errors
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 def test_an_error_handler_that_throws(settings: str, tmp_path: Path) -> None:
     """An unwinder of the library's own ended the process (exit by SIGABRT)."""
     (mpi,) = (mpi for mpi in ALL if mpi.name == "openmpi")

@@ -6,12 +6,14 @@ from unittest.mock import patch
 
 import torch
 from training import raises
-from weights_data import change, every_kind, me, random_bits, same
+from weights_data import change, every_kind, me, random_bits, same, told
 
 import thinwire.torch as tt
-from thinwire.torch.weights import begin, choice
+from thinwire.torch.weights import begin, run
+from thinwire.torch.weights import choice as choice_module
 from thinwire.torch.weights.broadcast import Message
 from thinwire.torch.weights.choice import Choice
+from thinwire.torch.weights.report import SyncReport
 
 WHY = "to compare it with 1.0000 s"
 
@@ -93,7 +95,7 @@ def the_faster_way_is_taken(_: Path) -> None:
     sync = tt.WeightSync(bucket="1MiB")
     tensors = large(me())
     agree = tt.WeightSync.sync
-    with patch.object(begin, "LEAST_BYTES", 1), patch.object(choice, "time", Ticks):
+    with patch.object(begin, "LEAST_BYTES", 1), patch.object(choice_module, "time", Ticks):
         from thinwire.torch.weights.run import Run
 
         finish = Run._finish
@@ -111,11 +113,60 @@ def the_faster_way_is_taken(_: Path) -> None:
     assert same(tensors)
     assert ways[:3] == ["full", "changes", "changes"], ways
     first_try = ways.index("full", 1)
-    assert ways[3:first_try] == ["broadcast"] * (first_try - 3) and 14 <= first_try <= 17, ways
+    assert ways[3:first_try] == ["broadcast"] * (first_try - 3) and 17 <= first_try <= 21, ways
     assert ways[first_try + 1 : first_try + 3] == ["changes", "broadcast"], ways
     second_try = ways.index("full", first_try + 1)
     assert ways[first_try + 2 : second_try] == ["broadcast"] * (second_try - first_try - 2), ways
     assert second_try - first_try > 30 and set(ways[second_try + 1 :]) == {"changes"}, ways
+
+
+def ways_of(choice: Choice, syncs: int, takes: Any) -> list[str]:
+    """The ways that it chooses, by what each sync takes: `takes(number, way)`."""
+    ways = []
+    for number in range(syncs):
+        is_full = not ways or ways[-1] == "broadcast"
+        report = SyncReport(why_full="first" if is_full else "")
+        if choice.why_broadcast():
+            report = SyncReport(way="broadcast")
+        ways.append(report.way if report.way == "broadcast" or not is_full else "full")
+        now = iter([0.0, 0.0, takes(number, ways[-1])])
+        clock = patch.object(choice_module.time, "perf_counter", lambda now=now: next(now))
+        with clock, choice.timed(report, [1] * 8) as timed:
+            timed.passed(0)
+    return ways
+
+
+def one_slow_sync_ends_no_trials(_: Path) -> None:
+    def slow_first(number: int, way: str) -> float:
+        return 2.0 if number == 0 else 0.044 if way == "broadcast" else 0.078
+
+    ways = ways_of(Choice(), 400, slow_first)
+    assert ways.count("broadcast") > 200, ways.count("broadcast")
+
+    def slow_trial(number: int, way: str) -> float:
+        if way != "broadcast":
+            return 0.078
+        slow_trial.times += 1
+        return 2.0 if slow_trial.times == 1 else 0.044
+
+    slow_trial.times = 0
+    ways = ways_of(Choice(), 1000, slow_trial)
+    assert ways.count("broadcast") > 500, ways.count("broadcast")
+
+    def never_pays(number: int, way: str) -> float:
+        return 1.0 if way == "broadcast" else 0.1
+
+    assert ways_of(Choice(), 1000, never_pays).count("broadcast") < 8
+
+
+def full_syncs_alone_are_compared_too(_: Path) -> None:
+    """Two models in turn of which one is kept."""
+    sync = tt.WeightSync(bucket="1MiB")
+    models = [large(me()), {"other": random_bits(3 << 20, torch.bfloat16, me())}]
+    with patch.object(begin, "LEAST_BYTES", 1), patch.object(run, "_MOST_MODELS", 1):
+        ways = [[sync.sync(model).way for model in models] for _ in range(9)]
+    assert all(same(model) for model in models)
+    assert told(ways) == [ways] * 3 and "broadcast" in {way for turn in ways for way in turn}, ways
 
 
 def small_models_and_whoever_says_so_send_changes(_: Path) -> None:
@@ -133,5 +184,7 @@ CHECKS = [
     who_fails_leaves_nobody_waiting,
     who_is_new_gets_a_broadcast_too,
     the_faster_way_is_taken,
+    one_slow_sync_ends_no_trials,
+    full_syncs_alone_are_compared_too,
     small_models_and_whoever_says_so_send_changes,
 ]

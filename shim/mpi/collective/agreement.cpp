@@ -4,6 +4,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "shim/common/endless.h"
 #include "shim/mpi/native/real.h"
 #include "shim/mpi/state/state.h"
 
@@ -11,7 +12,8 @@ namespace thinwire::mpi {
 namespace {
 
 std::mutex g_agreed_mutex;
-std::vector<Standing> g_standings;  // by rank in the job's world
+constinit shim::Endless<std::vector<Standing>> g_all;
+std::vector<Standing>& g_standings = g_all.object;  // by rank in the job's world
 // Held while one is asked for that a call of the MPI's own might keep from being answered.
 std::mutex g_asking;
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/common/endless.h"
 #include "shim/mpi/choose/ending.h"
 #include "shim/mpi/collective/groups.h"
 #include "shim/mpi/native/keyval.h"
@@ -28,7 +29,8 @@ struct Live {
 
 // Guards the list, and of what is in it what revoke_collectives_of() takes.
 std::mutex g_live_mutex;
-std::vector<std::unique_ptr<Live>> g_live;  // in the order in which they were made
+constinit shim::Endless<std::vector<std::unique_ptr<Live>>> g_all;
+std::vector<std::unique_ptr<Live>>& g_live = g_all.object;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;

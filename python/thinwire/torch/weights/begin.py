@@ -52,10 +52,10 @@ def begin(
     report.version = source[7] + 1
     if source[5] & _BROADCASTS:
         report.way, report.why_broadcast = "broadcast", why or "the source says so"
-        return Begun(State(choice=state.choice), 0, device)
+        return Begun(state.without_base(), 0, device)
     report.why_full = _why_full(told, source, ranks)
     if report.why_full:
-        return Begun(State(choice=state.choice), source[8], device)
+        return Begun(state.without_base(), source[8], device)
     return Begun(state, source[6], device)
 
 

@@ -24,7 +24,8 @@ from thinwire.torch.weights.state import State, Terms
 from thinwire.torch.weights.tensors import Tensors, tensors_of
 
 # Models that a rank keeps the versions of, by what their tensors are.
-_MOST_MODELS = 8
+_MOST_MODELS = 64
+_MOST_CHOICES = 4096
 
 
 class Run:
@@ -74,8 +75,11 @@ class Run:
         report.changed = report.changed / elements if elements else 0.0
         state.chain, state.version = begun.chain, report.version
         self._states[digest] = state
-        while len(self._states) > _MOST_MODELS:
-            del self._states[next(iter(self._states))]
+        older = list(self._states)[:-_MOST_MODELS]
+        for each in older:  # in order, to keep what their syncs took
+            self._states[each] = self._states[each].without_base()
+        for each in older[:-_MOST_CHOICES]:
+            del self._states[each]
         return report
 
     def _broadcast_all(self, buckets: Sequence[Bucket]) -> None:

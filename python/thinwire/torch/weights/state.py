@@ -16,6 +16,10 @@ class State:
     kept: Kept = field(default_factory=Kept)
     choice: Choice = field(default_factory=Choice)
 
+    def without_base(self) -> "State":
+        """Keeps what syncs took."""
+        return State(choice=self.choice)
+
 
 @dataclass(frozen=True)
 class Terms:

@@ -97,7 +97,7 @@ def sync_weights(
 
     The first call sends everything, later ones what has changed since; a receiver that is new or
     behind gets everything again, and so does a bucket whose tensors were changed. Versions are kept
-    by group, `src`, `name` and the names, shapes and types of the tensors: give models that are
+    by group, `src`, `name` and the names, shapes and types of the tensors, of 64 models: give those that are
     alike in these, and take turns, a `name` each. Returns a SyncReport. Words are those of
     WeightSync, which is the same as an object, and raises what this raises.
     """
