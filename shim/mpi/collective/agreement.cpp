@@ -12,8 +12,8 @@ namespace thinwire::mpi {
 namespace {
 
 std::mutex g_agreed_mutex;
-constinit shim::Endless<std::vector<Standing>> g_all;
-std::vector<Standing>& g_standings = g_all.object;  // by rank in the job's world
+constinit shim::Endless<std::vector<Standing>> g_all_standings;
+std::vector<Standing>& g_standings = g_all_standings.object;  // by rank in the job's world
 // Held while one is asked for that a call of the MPI's own might keep from being answered.
 std::mutex g_asking;
 

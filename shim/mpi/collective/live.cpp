@@ -29,8 +29,9 @@ struct Live {
 
 // Guards the list, and of what is in it what revoke_collectives_of() takes.
 std::mutex g_live_mutex;
-constinit shim::Endless<std::vector<std::unique_ptr<Live>>> g_all;
-std::vector<std::unique_ptr<Live>>& g_live = g_all.object;  // in the order in which they were made
+constinit shim::Endless<std::vector<std::unique_ptr<Live>>> g_all_live;
+std::vector<std::unique_ptr<Live>>& g_live =
+    g_all_live.object;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;

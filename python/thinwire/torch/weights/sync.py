@@ -97,9 +97,9 @@ def sync_weights(
 
     The first call sends everything, later ones what has changed since; a receiver that is new or
     behind gets everything again, and so does a bucket whose tensors were changed. Versions are kept
-    by group, `src`, `name` and the names, shapes and types of the tensors, of 64 models: give those that are
-    alike in these, and take turns, a `name` each. Returns a SyncReport. Words are those of
-    WeightSync, which is the same as an object, and raises what this raises.
+    of 64 models, by group, `src`, `name` and the names, shapes and types of the tensors: give
+    models that are alike in these, and take turns, a `name` each. Returns a SyncReport. Words are
+    those of WeightSync, which is the same as an object, and raises what this raises.
     """
     of_group = _syncs.setdefault(group if group is not None else default_group(), {})
     key = (src, name, bucket, keep, codec, way)
