@@ -55,7 +55,7 @@ def calls(name: str, given: argparse.Namespace) -> list[dict[str, Any]]:
     """Rows of all links, each with its name as `link`."""
     dtype, codecs = DATA[name]
     words = ["nccl", "--file", str(given.folder / name), "--dtype", dtype, "--op", OPERATIONS]
-    words += ["--size", given.size, "--no-per-hop", "--iterations", "5", "--ranks", "2"]
+    words += ["--size", given.size, "--no-per-hop", "--iterations", "3", "--ranks", "2"]
     words += ["--program", str(given.build / "bin" / "nccl")]
     words += [word for codec in codecs for word in ("--codec", codec)]
     rows = run([*words, "--link", ",".join(LAB)], given, {})
@@ -132,11 +132,13 @@ def main() -> None:
     parser.add_argument("--size", default="16MiB")
     parser.add_argument("--csv", type=Path)
     given = parser.parse_args()
-    lines = [line for name in DATA for line in lines_of(name, given)]
-    with given.csv.open("w") if given.csv else nullcontext(sys.stdout) as target:
-        writer = csv.DictWriter(target, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    lines: list[dict[str, str]] = []
+    for name in DATA:
+        lines += lines_of(name, given)
+        with given.csv.open("w") if given.csv else nullcontext(sys.stdout) as target:
+            writer = csv.DictWriter(target, list(lines[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
 
 
 if __name__ == "__main__":
