@@ -9,8 +9,8 @@ values.
 
 A gain is native by compressed time. The rate below which a codec pays is between the two links
 where gains cross 1, on a straight line between them in logarithms. The model's is what the codec's
-own times say (`pays_below` of `thinwire bench codec`, the same values and GPU): the bytes that are
-saved take as long on the link as encoding and decoding do.
+own times say (`pays_below` of `thinwire bench codec`, the same values repeated to 64 MiB): the bytes
+that are saved take as long on the link as encoding and decoding do.
 """
 
 import argparse
@@ -42,7 +42,7 @@ LAB = ("1gbit", "10gbit", "25gbit")
 HERE = {"host memory": {"NCCL_P2P_DISABLE": "1"}, "NVLink": {}}
 
 
-def run(words: list[str], given: argparse.Namespace, more: dict[str, str]) -> list[dict[str, Any]]:
+def run(words: list[str], more: dict[str, str]) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "thinwire", "bench", *words, "--json"]
     done = subprocess.run(command, env=os.environ | more, stdout=subprocess.PIPE, text=True)
     try:
@@ -58,20 +58,20 @@ def calls(name: str, given: argparse.Namespace) -> list[dict[str, Any]]:
     words += ["--size", given.size, "--no-per-hop", "--iterations", "3", "--ranks", "2"]
     words += ["--program", str(given.build / "bin" / "nccl")]
     words += [word for codec in codecs for word in ("--codec", codec)]
-    rows = run([*words, "--link", ",".join(LAB)], given, {})
+    rows = run([*words, "--link", ",".join(LAB)], {})
     for link, settings in HERE.items():
-        rows += [{**row, "link": link} for row in run([*words, "--loopback"], given, settings)]
+        rows += [{**row, "link": link} for row in run([*words, "--loopback"], settings)]
     return [row for row in rows if row["way"] == "coded"]
 
 
 def modelled(name: str, given: argparse.Namespace) -> dict[str, str]:
     """Gbit/s below which each codec pays, by its own times."""
     dtype, codecs = DATA[name]
-    words = ["codec", "--device", "gpu", "--no-sums", "--size", given.size, "--dtype", dtype]
+    words = ["codec", "--device", "gpu", "--no-sums", "--dtype", dtype]
     words += ["--file", str(given.folder / name), "--program", str(given.build / "bin/codec_gpu")]
     words += [word for codec in codecs for word in ("--codec", codec)]
     found: dict[str, str] = {}
-    for row in run(words, given, {}):
+    for row in run(words, {}):
         if row["verified"] and row["pays_below_gb_per_second"]:
             rate = 8 * row["pays_below_gb_per_second"]
             found.setdefault(Codec(row["codec"]).spec, f"{rate:.0f}")
