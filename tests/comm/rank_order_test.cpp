@@ -128,33 +128,31 @@ class RankOrder : public testing::TestWithParam<Dtype> {
   }
 };
 
-TEST_P(RankOrder, IsThatOfALoopOverTheRanks) {
+// Calls visit(operation, ranks, setting, in place).
+template <typename Visit>
+void for_each_sum(Visit&& visit) {
   for (const int ranks : {2, 3, 5, 8}) {
     for (const Setting& setting : kSettings) {
       for (const Operation operation :
            {Operation::kAllreduce, Operation::kReduce, Operation::kReduceScatter}) {
-        for (const bool in_place : {false, true}) {
-          if (in_place && operation == Operation::kReduceScatter) continue;
-          run(operation, ranks, 40'000, setting, in_place, plan::Reduction::kSum);
-        }
+        visit(operation, ranks, setting, false);
+        if (operation != Operation::kReduceScatter) visit(operation, ranks, setting, true);
       }
     }
   }
 }
 
+TEST_P(RankOrder, IsThatOfALoopOverTheRanks) {
+  for_each_sum([&](Operation operation, int ranks, const Setting& setting, bool in_place) {
+    run(operation, ranks, 40'000, setting, in_place, plan::Reduction::kSum);
+  });
+}
+
 TEST_P(RankOrder, OfExactSumsIsAny) {
-  for (const int ranks : {2, 3, 5, 8}) {
-    for (const Setting& setting : kSettings) {
-      for (const Operation operation :
-           {Operation::kAllreduce, Operation::kReduce, Operation::kReduceScatter}) {
-        for (const bool in_place : {false, true}) {
-          if (in_place && operation == Operation::kReduceScatter) continue;
-          const int turned = in_place ? ranks - 1 : ranks / 2;
-          run(operation, ranks, 40'000, setting, in_place, plan::Reduction::kSum, kExact, turned);
-        }
-      }
-    }
-  }
+  for_each_sum([&](Operation operation, int ranks, const Setting& setting, bool in_place) {
+    const int turned = in_place ? ranks - 1 : ranks / 2;
+    run(operation, ranks, 40'000, setting, in_place, plan::Reduction::kSum, kExact, turned);
+  });
   run(Operation::kAllreduce, 5, 7, kSettings[0], false, plan::Reduction::kSum, kExact, 2);
   run(Operation::kAllreduce, 5, 5000, kSettings[0], false, plan::Reduction::kProduct, kExact);
 }

@@ -54,15 +54,6 @@ void warn(MPI_Comm comm, const Agreement& agreement) {
              .c_str());
 }
 
-// Says once that sums of a type are in the order of the ranks, but not exact.
-void warn_of_rounding(int rank) {
-  static std::atomic<bool> said{false};
-  if (rank != 0 || said.exchange(true)) return;
-  tw_log(TW_LOG_WARNING,
-         "reductions=exact: a sum of long double is added in the order of the ranks, with a "
-         "rounding at each addition: exact ones are of float and double");
-}
-
 // By what the ranks have published; kept with the communicator.
 Order order_on(MPI_Comm comm) {
   CommFacts& facts = comm_facts(comm);
@@ -80,6 +71,10 @@ Order order_on(MPI_Comm comm) {
 }
 
 }  // namespace
+
+void warn_once(int rank, std::atomic<bool>& said, const char* what) {
+  if (rank == 0 && !said.exchange(true)) tw_log(TW_LOG_WARNING, what);
+}
 
 // Types and operations that do not go together are for the MPI to refuse, and so are derived types.
 Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
@@ -166,7 +161,12 @@ Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<Orde
   if (buffers_are_wrong(arguments, made)) return Order::kMpis;
   const Order order = order_on(made.comm);
   if (order == Order::kOfRanks) call = made;
-  if (order == Order::kOfRanks && adder.is_short_of_exact()) warn_of_rounding(made.rank);
+  if (order == Order::kOfRanks && adder.is_short_of_exact()) {
+    static std::atomic<bool> said{false};
+    warn_once(made.rank, said,
+              "reductions=exact: a sum of long double is added in the order of the ranks, with a "
+              "rounding at each addition: exact ones are of float and double");
+  }
   return order;
 }
 

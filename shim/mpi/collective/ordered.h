@@ -3,6 +3,7 @@
 // rank 0 first or exactly. Compressed ones are added alike by the core, to the same bits.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -88,6 +89,9 @@ struct OrderedCall {
 };
 
 enum class Order : std::uint8_t { kMpis, kOfRanks, kNotKnown };
+
+// Logs a warning on rank 0, unless it is `said` already.
+void warn_once(int rank, std::atomic<bool>& said, const char* what);
 
 // Whether a call is added in the order of the ranks: by what MPI has equal on all ranks, and by
 // what they have published, so that all say the same. `call` is filled if it is. kNotKnown: a

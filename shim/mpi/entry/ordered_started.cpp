@@ -73,14 +73,6 @@ bool has_large_counts() {
   return has;
 }
 
-void warn_of_length(int rank) {
-  static std::atomic<bool> said{false};
-  if (rank != 0 || said.exchange(true)) return;
-  tw_log(TW_LOG_WARNING,
-         "a long sum that does not block is in the MPI's own order, as this MPI has no calls of "
-         "large counts that move its values");
-}
-
 template <typename Call, typename... Arguments>
 int call_native(const char* name, Arguments... arguments) {
   return reinterpret_cast<Call>(native_call(name))(arguments...);
@@ -216,7 +208,10 @@ int prepare(Sum sum, const CollectiveArguments& arguments, StagedCollectivePoint
   if (order == Order::kMpis) return MPI_SUCCESS;
   if (order == Order::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
   if (needs_large_counts(*call) && !has_large_counts()) {
-    warn_of_length(call->rank);
+    static std::atomic<bool> said{false};
+    warn_once(call->rank, said,
+              "a long sum that does not block is in the MPI's own order, as this MPI has no calls "
+              "of large counts that move its values");
     return MPI_SUCCESS;
   }
   made = std::make_shared<OrderedSum>(*call, staged);

@@ -17,7 +17,7 @@ _LATE = 8
 # Syncs after which the slower way is tried again, twice as many each time.
 _FIRST_WAIT = 16
 _MOST_WAIT = 1024
-# Full syncs in a row from which on they count as the way that changes go.
+# After so many full syncs in a row they count as the way that changes go.
 _ALWAYS_FULL = 3
 # As many that the first one's last bytes, which are still under way, hardly count.
 _MANY_BUCKETS = 4
@@ -78,15 +78,12 @@ class Choice:
         yield clock
         now = time.perf_counter()
         self._left -= 1
+        self._fulls = self._fulls + 1 if report.why_full else 0
         if report.way == "broadcast":
             self.broadcast.append(now - clock.began)
-            self._fulls = 0
-        elif not report.why_full or self._fulls >= _ALWAYS_FULL:
+        elif self._fulls == 0 or self._fulls > _ALWAYS_FULL:
             self._tries_changes = False
-            self._fulls = self._fulls if report.why_full else 0
             self.changes.append(now - clock.began)
-        else:
-            self._fulls += 1
         if report.why_full and len(buckets) >= _MANY_BUCKETS:
             seconds = (now - clock.after_first) * sum(buckets) / sum(buckets[1:])
             self.full = min(self.full or seconds, seconds)

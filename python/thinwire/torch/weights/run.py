@@ -41,10 +41,8 @@ class Run:
         self._room = torch.empty(0, dtype=torch.uint8)
         self._error = ""
         self._tensors = Tensors([], {})
-        try:
+        with self._told():
             self._tensors = tensors_of(source)
-        except Exception as error:  # noqa: BLE001, told to all ranks
-            self._error = str(error)
 
     def run(self) -> SyncReport:
         report, digest = self._report, self._tensors.digest
@@ -108,32 +106,29 @@ class Run:
                     message.apply()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What fails within is told to all ranks at the next agreement."""
+    def _told(self, bucket: int | None = None) -> Iterator[None]:
+        """What fails within, for a bucket or for all, is told to all ranks at the next
+        agreement."""
         try:
             yield
         except Exception as error:  # noqa: BLE001
-            self._error = self._error or str(error)
+            self._error = self._error or ("" if bucket is None else f"bucket {bucket}: ") + str(
+                error
+            )
 
     def _send(self, bucket: Bucket, number: int, state: State) -> None:
         report, version = self._report, self._report.version
         sender = Sender(self._device, self._terms.keep, self._terms.codec)
         header, payload = failed(number, version), None
-        with report.timed("encode"):
-            try:
-                header, payload = sender.record(
-                    bucket, number, version, state.kept, bool(report.why_full)
-                )
-            except Exception as error:  # noqa: BLE001, told to all ranks
-                self._error = f"bucket {number}: {error}"
+        with report.timed("encode"), self._told(number):
+            header, payload = sender.record(
+                bucket, number, version, state.kept, bool(report.why_full)
+            )
         with report.timed("agree"):
             self._control.header(header.pack())
         if self._agree(Level.GOOD) == Level.WHOLE:
-            with report.timed("encode"):
-                try:
-                    payload = sender.whole(bucket, number, state.kept)
-                except Exception as error:  # noqa: BLE001, told to all ranks
-                    self._error = f"bucket {number}: {error}"
+            with report.timed("encode"), self._told(number):
+                payload = sender.whole(bucket, number, state.kept)
             header = self._as_whole(header, bucket)
         self._count(header)
         with report.timed("send"):
@@ -144,13 +139,11 @@ class Run:
     def _receive(self, bucket: Bucket, number: int, state: State) -> None:
         report = self._report
         level, live, header = Level.GOOD, 0, failed(number, report.version)
-        try:
+        with self._told(number):
             self._make_room(bucket.nbytes)
             if not report.why_full:
                 with report.timed("check"):
                     live = bucket.checksum(self._device)
-        except Exception as error:  # noqa: BLE001, told to all ranks
-            self._error = self._error or f"bucket {number}: {error}"
         with report.timed("agree"):
             data = self._control.header(None)
         try:
@@ -166,11 +159,8 @@ class Run:
         with report.timed("send"):
             if header.payload:
                 self._broadcast(payload).wait()
-        with report.timed("apply"):
-            try:
-                apply(bucket, header, payload)
-            except Exception as error:  # noqa: BLE001, told to all ranks
-                self._error = f"bucket {number}: {error}"
+        with report.timed("apply"), self._told(number):
+            apply(bucket, header, payload)
 
     def _as_whole(self, header: Header, bucket: Bucket) -> Header:
         """After another agreement, since the source may have no memory for all bytes."""
