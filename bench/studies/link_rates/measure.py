@@ -9,7 +9,7 @@ values.
 
 A gain is native by compressed time. The rate below which a codec pays is between the two links
 where gains cross 1, on a straight line between them in logarithms. The model's is what the codec's
-own times say (`pays_below` of `thinwire bench codec`, the same values repeated to 64 MiB): the bytes
+own times say (`pays_below` of `thinwire bench codec`, the same values repeated to 64 MiB): bytes
 that are saved take as long on the link as encoding and decoding do.
 """
 
