@@ -23,10 +23,16 @@ constexpr std::uint32_t kTurnsWhereShared = 10;
 constexpr microseconds kSpin{20};
 constexpr microseconds kYield{1000};
 
-// A sleep is this part of the wait so far, so that it adds little to it, and no longer than what a
-// program would notice: meanwhile nobody may be moving this process' other messages.
-constexpr int kPartOfWait = 8;
-constexpr microseconds kLongestSleep{200};
+// A sleep is a part of the wait so far, so that it adds little to it: an eighth of a short wait,
+// and less of a long one. It is no longer than what a program would notice: meanwhile nobody may be
+// moving this process' other messages. A turn costs some 40 us where system calls are slow.
+constexpr int kPartOfShortWait = 8, kPartOfLongWait = 64;
+constexpr microseconds kSleepInShortWait{200}, kLongestSleep{1000};
+
+microseconds sleep_after(microseconds waited) {
+  const auto in_short_wait = std::min(waited / kPartOfShortWait, kSleepInShortWait);
+  return std::clamp(waited / kPartOfLongWait, in_short_wait, kLongestSleep);
+}
 
 }  // namespace
 
@@ -44,8 +50,7 @@ void Waiting::idle_of_library() {
     sched_yield();
     return;
   }
-  using Wait = std::chrono::steady_clock::duration;
-  std::this_thread::sleep_for(std::min<Wait>(waited / kPartOfWait, kLongestSleep));
+  std::this_thread::sleep_for(sleep_after(std::chrono::duration_cast<microseconds>(waited)));
 }
 
 bool outnumber_processors(int ranks) {
