@@ -38,7 +38,7 @@ COMMANDS = {
         "codecs",
         "List the codecs of this build: what they take, their options and an example of a spec.",
     ),
-    "run": Command("run", "run", "Run an MPI program with compression.", _BEFORE),
+    "run": Command("run", "run", "Run an MPI or NCCL program with compression.", _BEFORE),
     "exec": Command("run", "execute", "Run one rank with compression.", _BEFORE),
     "capture": Command(
         "capture",
@@ -74,7 +74,7 @@ COMMANDS = {
     "report": Command(
         "report",
         "report",
-        "Show what an MPI program sent to whom, how, and why the rest stayed raw.",
+        "Show what a program sent to whom, how, and why the rest stayed raw.",
     ),
     "explain": Command(
         "explain",
@@ -123,7 +123,7 @@ def thinwire(
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """On-the-fly compression of float messages inside MPI programs."""
+    """On-the-fly compression of float messages inside MPI and NCCL programs."""
 
 
 def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:

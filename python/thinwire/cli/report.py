@@ -57,7 +57,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Show what an MPI program sent to whom, how, and why the rest stayed raw.
+    """Show what a program sent to whom, how, and why the rest stayed raw.
 
     Merges the ranks' traces (thinwire run --trace) into one HTML page that needs no other file and
     no network. Of reports (--report FILE) it prints the sums in one line. A file that is damaged is

@@ -74,7 +74,7 @@ def _with_options(start: Start) -> Callable[..., None]:
 def run(
     command: list[str], wanted: dict[str, str], mpi: str | None, nccl: bool | None, quiet: bool
 ) -> NoReturn:
-    """Run an MPI program with compression.
+    """Run an MPI or NCCL program with compression.
 
     As in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program
 
