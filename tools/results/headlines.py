@@ -35,7 +35,7 @@ def as_markdown(root: Path) -> str:
     lines = ["| row | source | theirs | ours |", "|---|---|---|---|"]
     above = ""
     for row in rows:
-        source = module.SOURCES[row.source].split(",")[0] if row.source != above else ""
+        source = module.SOURCES[row.source] if row.source != above else ""
         above = row.source
         lines.append(f"| `{row.name}` | {source} | {theirs(row)} | {ours(row)} |")
     return "\n".join([*lines, "", module.counted(rows)])

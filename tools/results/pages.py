@@ -87,7 +87,9 @@ class Page:
         heads = "; ".join(run.head for run in runs)
         if len(runs) > MANY:
             dates = sorted(run.date for run in runs)
-            heads = f"{len(runs)} runs from {dates[0]} to {dates[-1]}, which each row names"
+            first, last = dates[0], dates[-1]
+            days = f"from {first} to {last}" if first < last else f"of {first}"
+            heads = f"{len(runs)} runs {days}, which each row names"
         return f"{'The same' if same else heads} ([{many}]({where}))."
 
     def command(self, name: str) -> str:
