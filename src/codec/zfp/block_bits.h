@@ -17,13 +17,16 @@ class BlockWriter {
   // Appends the low `bits` bits of `value`, 0 to 64; those above must be 0. Once full() nothing
   // more may be put.
   void put(std::uint64_t value, int bits) {
+    const std::uint64_t above = value >> 1 >> (63 - filled_);
     pending_ |= value << filled_;
+    word_[words_] = pending_;
     filled_ += bits;
     left_ -= bits;
-    if (filled_ < 64) return;
-    word_[words_++] = pending_;
-    filled_ -= 64;
-    pending_ = filled_ == 0 ? 0 : value >> (bits - filled_);
+    // Without a branch: whether a word is full cannot be foreseen.
+    const bool is_full = filled_ >= 64;
+    words_ += is_full ? 1 : 0;
+    pending_ = is_full ? above : pending_;
+    filled_ &= 63;
   }
 
   bool full() const { return left_ <= 0; }

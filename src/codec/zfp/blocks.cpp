@@ -1,5 +1,7 @@
 #include "codec/zfp/blocks.h"
 
+#include <algorithm>
+
 #include "base/vector_units.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"
@@ -9,6 +11,7 @@
 #include "codec/zfp/group_runs.h"
 #include "codec/zfp/lane_decode.h"
 #include "codec/zfp/lane_encode.h"
+#include "codec/zfp/list_coder.h"
 #include "codec/zfp/sizes.h"
 
 namespace thinwire::codec::zfp {
@@ -16,6 +19,7 @@ namespace {
 
 constexpr ExpandTable kExpand = make_expand_table();
 constexpr SearchTable kSearch = make_search_table();
+constexpr ListTables kLists = make_list_tables();
 constexpr PairCodes kPairCodes = make_pair_codes(false);
 
 // The blocks of an array in their order, as many at a time as a group has.
@@ -41,14 +45,13 @@ class Groups {
       at_y_ = 0;
       ++at_z_;
     }
-    is_run_ = in_row && is_full<Group::kRank>(place_[0]) &&
-              is_full<Group::kRank>(place_[Group::kBlocks - 1]);
+    is_run_ = in_row && place_[Group::kBlocks - 1].x == 4;
     return count;
   }
 
   const BlockPlace& place(int i) const { return place_[i]; }
 
-  // Whether they are full blocks that follow one another along x, and as many as a group has.
+  // Whether they follow one another along x, are full along it, and as many as a group has.
   bool is_run() const { return is_run_; }
 
  private:
@@ -65,7 +68,7 @@ void load_group(const std::byte* source, const Grid& grid, const Groups<Group>& 
                 Group& group) {
   using Scalar = typename Group::Scalar;
   if (blocks.is_run()) {
-    gather_run(source + blocks.place(0).first * sizeof(Scalar), grid, group);
+    gather_run(source, grid, blocks.place(0), group);
     return;
   }
   Scalar values[Group::kValues] = {};
@@ -80,7 +83,7 @@ void store_group(const Group& group, const Grid& grid, const Groups<Group>& bloc
                  std::byte* out) {
   using Scalar = typename Group::Scalar;
   if (blocks.is_run()) {
-    scatter_run(group, grid, out + blocks.place(0).first * sizeof(Scalar));
+    scatter_run(group, grid, blocks.place(0), out);
     return;
   }
   for (int at = 0; at < count; ++at) {
@@ -101,6 +104,8 @@ void put_lanes(Group& group, int count, int block_bits, BitWriter& stream) {
       const int highest = kPlanes - 1 - leading_zeros(group.any[at]);
       if constexpr (Group::kRank == 1) {
         put_lane_by_pairs<kPlanes>(kPairCodes, group, at, highest, block);
+      } else if constexpr (Group::kHasLists) {
+        put_list<kPlanes>(kExpand, group, at, highest, block);
       } else {
         put_lane<kPlanes>(kExpand, group, at, highest, block);
       }
@@ -132,6 +137,36 @@ int get_lanes(LaneReader& stream, int count, int block_bits, Group& group) {
   return lowest;
 }
 
+// The same for groups with lists, two blocks by turns.
+template <typename Bits, typename Group>
+int get_lists(LaneReader& stream, int count, int block_bits, Group& group) {
+  using Scalar = typename Group::Scalar;
+  constexpr int kPlanes = FloatFormat<Scalar>::kBits;
+  constexpr int kHeader = kHeaderBits<Scalar>;
+  std::memset(group.list, 0, sizeof group.list);
+  std::memset(group.scale, 0, sizeof group.scale);
+  int listed = 0;
+  BlockBits bits{};
+  const auto begin = [&](int at) {
+    if (at < count) bits = stream.next(block_bits);
+    Bits block = Bits::of(bits);
+    const auto header =
+        static_cast<std::uint32_t>(block.template window<false>() & low_bits_mask(kHeader));
+    group.scale[at] = inverse_scale<Scalar>(header);
+    int last = lowest_plane<Scalar, Group::kRank>(header);
+    block.skip(kHeader);
+    if ((header & 1) == 0 || at >= count) last = kPlanes;
+    return ListDecoder<kPlanes, Bits>(block, last, group.list[at]);
+  };
+  for (int at = 0; at < count; at += 2) {
+    auto a = begin(at), b = begin(at + 1);
+    get_two_lists(kLists, a, b);
+    const int first = a.finish(), second = b.finish();
+    listed = std::max({listed, first, second});
+  }
+  return kPlanes - listed;
+}
+
 template <typename Scalar, int kRank>
 bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std::byte* out) {
   BitWriter stream(out);
@@ -154,8 +189,14 @@ void decode_array(const std::byte* encoded, const Grid& grid, int block_bits, st
   while (const int count = blocks.next()) {
     // Volumes seldom have so short blocks.
     const bool is_word = kRank < 3 && block_bits <= 64;
-    const int lowest = is_word ? get_lanes<WordBits>(stream, count, block_bits, group)
-                               : get_lanes<BlockBits>(stream, count, block_bits, group);
+    int lowest = 0;
+    if constexpr (kRank == 2) {
+      lowest = is_word ? get_lists<WordBits>(stream, count, block_bits, group)
+                       : get_lists<BlockBits>(stream, count, block_bits, group);
+    } else {
+      lowest = is_word ? get_lanes<WordBits>(stream, count, block_bits, group)
+                       : get_lanes<BlockBits>(stream, count, block_bits, group);
+    }
     restore_group(group, lowest);
     store_group(group, grid, blocks, count, out);
   }

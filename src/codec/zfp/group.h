@@ -8,6 +8,7 @@
 #include "codec/zfp/exponent.h"
 #include "codec/zfp/gather.h"
 #include "codec/zfp/group_planes.h"
+#include "codec/zfp/plane_lists.h"
 #include "codec/zfp/transform.h"
 
 namespace thinwire::codec::zfp {
@@ -20,6 +21,8 @@ struct Group {
   static constexpr int kBlocks = 64 / sizeof(Scalar);
   static constexpr int kValues = kBlockValues<kRank>;
   static constexpr int kWords = kValues * FloatFormat<Scalar>::kBits / 32;
+  static constexpr int kHalves = FloatFormat<Scalar>::kBits / 32;
+  static constexpr bool kHasLists = kValues == 16;
   template <typename T>
   using Row = T[kBlocks];
 
@@ -34,6 +37,9 @@ struct Group {
   alignas(64) Row<Bits> any;
   alignas(64) Row<std::int32_t> header;
   std::uint32_t made = 0;  // pieces of planes, a bit each
+  // In the place of `planes`: lists of them, zeros after the last one, and how many are made.
+  alignas(64) Row<std::uint16_t[kHasLists ? FloatFormat<Scalar>::kBits + kListPiece : 1]> list = {};
+  int listed = 0;
 };
 
 // ---- The transform ----
@@ -123,6 +129,7 @@ inline bool make_group_planes(Group& group) {
     }
   }
   group.made = 0;
+  group.listed = 0;
   return true;
 }
 
@@ -180,22 +187,33 @@ inline void restore_wide(Group& group) {
   }
 }
 
+// The rows of coefficients, of planes below which none have ones.
+template <typename Group>
+inline void restore_rows(Group& group, int lowest) {
+  using Pieces = PlanePieces<Group::kValues>;
+  constexpr int kPlanes = FloatFormat<typename Group::Scalar>::kBits;
+  std::memset(group.rows, 0, sizeof group.rows);
+  if constexpr (Group::kHasLists) {
+    rows_of_lists(group, kPlanes - lowest);
+  } else {
+    std::uint32_t done = 0;
+    for (int k = kPlanes - 1; k >= lowest; --k) {
+      const int piece = Pieces::of(static_cast<unsigned>(k));
+      if ((done >> piece & 1) == 0) add_piece(group, piece);
+      done |= 1u << piece;
+    }
+  }
+}
+
 // Planes to values, with the scale of each block; planes below `lowest` have no ones.
 template <typename Group>
 inline void restore_group(Group& group, int lowest) {
-  using Pieces = PlanePieces<Group::kValues>;
   constexpr int kPlanes = FloatFormat<typename Group::Scalar>::kBits;
   if (lowest == kPlanes) {  // all are empty
     std::memset(group.values, 0, sizeof group.values);
     return;
   }
-  std::memset(group.rows, 0, sizeof group.rows);
-  std::uint32_t done = 0;
-  for (int k = kPlanes - 1; k >= lowest; --k) {
-    const int piece = Pieces::of(static_cast<unsigned>(k));
-    if ((done >> piece & 1) == 0) add_piece(group, piece);
-    done |= 1u << piece;
-  }
+  restore_rows(group, lowest);
   if constexpr (kPlanes == 64) {
     if (lowest >= 32 + 2 * Group::kRank) return restore_narrow(group);
   }

@@ -10,7 +10,7 @@
 namespace thinwire::codec::zfp {
 
 // Planes are made in pieces, of 8 words of each 32 coefficients: 8 planes of a block of 64, 16 of a
-// block of 16. A block of 4 has but 4 words for 32 planes.
+// block of 16 (plane_lists.h). A block of 4 has but 4 words for 32 planes.
 template <int kValues>
 struct PlanePieces {
   static constexpr int kRows = PlaneLayout<kValues, 32>::kRows;
@@ -26,7 +26,7 @@ struct PlanePieces {
   // first.
   static constexpr int row_of(int q) { return kValues == 64 ? 8 * q : 8 * (q % 2); }
   static constexpr int byte_of(int piece, int q) {
-    return kValues == 64 ? piece : piece + q / 2 * 2;
+    return kValues == 64 ? piece : 2 * piece + q / 2;
   }
 };
 
@@ -51,12 +51,12 @@ inline void transpose_vectors(Vector<std::uint32_t> (&row)[kWords]) {
   exchange_vectors<1>(row);
 }
 
-// Transposes a piece of 32 planes of up to 32 coefficients, of as many blocks as a vector has
-// lanes: rows of coefficients at `from`, words of planes at `to`, kStride from one to the next.
+// The words of a piece of 32 planes of up to 32 coefficients, of as many blocks as a vector has
+// lanes: of rows of coefficients at `from`, kStride from one to the next.
 template <int kValues, int kStride>
-inline void piece_to_planes(const std::uint32_t* from, int piece, std::uint32_t* to) {
+inline void words_of_piece(const std::uint32_t* from, int piece,
+                           Vector<std::uint32_t> (&word)[PlanePieces<kValues>::kWords]) {
   using Pieces = PlanePieces<kValues>;
-  Vector<std::uint32_t> word[Pieces::kWords];
   for (int i = 0; i < Pieces::kWords; ++i) {
     load_vector<std::uint32_t>(from + i * kStride, word[i]);
     if constexpr (Pieces::kBytes > 1) {
@@ -69,19 +69,13 @@ inline void piece_to_planes(const std::uint32_t* from, int piece, std::uint32_t*
     }
   }
   transpose_vectors(word);
-  for (int i = 0; i < Pieces::kWords; ++i) {
-    store_vector<std::uint32_t>(to + (piece * Pieces::kWords + i) * kStride, word[i]);
-  }
 }
 
-// Undoes piece_to_planes(), adding to rows in which the bits of the piece are 0.
+// Undoes words_of_piece(), adding to rows in which the bits of the piece are 0.
 template <int kValues, int kStride>
-inline void piece_from_planes(const std::uint32_t* from, int piece, std::uint32_t* to) {
+inline void add_words(Vector<std::uint32_t> (&word)[PlanePieces<kValues>::kWords], int piece,
+                      std::uint32_t* to) {
   using Pieces = PlanePieces<kValues>;
-  Vector<std::uint32_t> word[Pieces::kWords];
-  for (int i = 0; i < Pieces::kWords; ++i) {
-    load_vector<std::uint32_t>(from + (piece * Pieces::kWords + i) * kStride, word[i]);
-  }
   transpose_vectors(word);
   for (int i = 0; i < Pieces::kWords; ++i) {
     if constexpr (Pieces::kBytes > 1) {
@@ -114,16 +108,28 @@ inline void for_each_set(int piece, const Body& body) {
 template <typename Group>
 inline void make_piece(Group& group, int piece) {
   for_each_set<Group>(piece, [&](int at) {
-    piece_to_planes<Group::kValues, Group::kBlocks>(
-        group.rows + at, piece % PlanePieces<Group::kValues>::kCount, group.planes + at);
+    using Pieces = PlanePieces<Group::kValues>;
+    Vector<std::uint32_t> word[Pieces::kWords];
+    words_of_piece<Group::kValues, Group::kBlocks>(group.rows + at, piece % Pieces::kCount, word);
+    std::uint32_t* const to =
+        group.planes + at + piece % Pieces::kCount * Pieces::kWords * Group::kBlocks;
+    for (int i = 0; i < Pieces::kWords; ++i) {
+      store_vector<std::uint32_t>(to + i * Group::kBlocks, word[i]);
+    }
   });
 }
 
 template <typename Group>
 inline void add_piece(Group& group, int piece) {
   for_each_set<Group>(piece, [&](int at) {
-    piece_from_planes<Group::kValues, Group::kBlocks>(
-        group.planes + at, piece % PlanePieces<Group::kValues>::kCount, group.rows + at);
+    using Pieces = PlanePieces<Group::kValues>;
+    Vector<std::uint32_t> word[Pieces::kWords];
+    const std::uint32_t* const from =
+        group.planes + at + piece % Pieces::kCount * Pieces::kWords * Group::kBlocks;
+    for (int i = 0; i < Pieces::kWords; ++i) {
+      load_vector<std::uint32_t>(from + i * Group::kBlocks, word[i]);
+    }
+    add_words<Group::kValues, Group::kBlocks>(word, piece % Pieces::kCount, group.rows + at);
   });
 }
 

@@ -1,5 +1,5 @@
-// The values of blocks that follow one another along x, all of them full, to the rows of a group
-// and back.
+// The values of blocks that follow one another along x, all of them full along it, to the rows of a
+// group and back.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,21 @@
 
 namespace thinwire::codec::zfp {
 
-// The distance in the array from the first value of blocks to row `row` of four.
-inline std::uint64_t row_offset(int row, const Grid& grid) {
-  return (static_cast<std::uint64_t>(row / 4) * grid.y + static_cast<std::uint64_t>(row % 4)) *
-         grid.x;
+// The distance in the array from the first value of blocks to row y of layer z.
+inline std::uint64_t row_offset(int y, int z, const Grid& grid) {
+  return (static_cast<std::uint64_t>(z) * grid.y + static_cast<std::uint64_t>(y)) * grid.x;
 }
 
-// Reads the values of blocks that follow one another along x, all of them full.
+// Reads the values of blocks that follow one another along x, the first one at `place`.
 template <typename Group>
-inline void gather_run(const std::byte* first, const Grid& grid, Group& group) {
+inline void gather_run(const std::byte* source, const Grid& grid, const BlockPlace& place,
+                       Group& group) {
   using Scalar = typename Group::Scalar;
+  const std::byte* const first = source + place.first * sizeof(Scalar);
   for (int row = 0; row < Group::kValues / 4; ++row) {
-    const std::byte* line = first + row_offset(row, grid) * sizeof(Scalar);
+    const std::uint64_t offset =
+        row_offset(pad_index(row % 4, place.y), pad_index(row / 4, place.z), grid);
+    const std::byte* line = first + offset * sizeof(Scalar);
     if constexpr (sizeof(Scalar) == 8) {
       for (int at = 0; at < Group::kBlocks; at += 4, line += 4 * kVectorBytes) {
         Vector<Scalar> four[4];
@@ -43,10 +46,13 @@ inline void gather_run(const std::byte* first, const Grid& grid, Group& group) {
 }
 
 template <typename Group>
-inline void scatter_run(const Group& group, const Grid& grid, std::byte* first) {
+inline void scatter_run(const Group& group, const Grid& grid, const BlockPlace& place,
+                        std::byte* out) {
   using Scalar = typename Group::Scalar;
+  std::byte* const first = out + place.first * sizeof(Scalar);
   for (int row = 0; row < Group::kValues / 4; ++row) {
-    std::byte* line = first + row_offset(row, grid) * sizeof(Scalar);
+    if (row % 4 >= place.y || row / 4 >= place.z) continue;
+    std::byte* line = first + row_offset(row % 4, row / 4, grid) * sizeof(Scalar);
     if constexpr (sizeof(Scalar) == 8) {
       for (int at = 0; at < Group::kBlocks; at += 4, line += 4 * kVectorBytes) {
         Vector<Scalar> four[4];

@@ -24,6 +24,8 @@ struct BlockBits {
   // The bits that are left; less than 0 past the block's end.
   int left() const { return static_cast<int>(end) - static_cast<int>(at); }
   void skip(int count) { at += static_cast<unsigned>(count); }
+  // 1 to 64 bits.
+  void skip_plane(int count) { skip(count); }
 
   // The next bits, zeros from the block's end on: 64, or 57 if that is enough.
   template <bool kIsLong>
@@ -57,6 +59,10 @@ struct WordBits {
     bits >>= count;
     remaining -= count;
   }
+  void skip_plane(int count) {
+    bits = bits >> (count - 1) >> 1;
+    remaining -= count;
+  }
   template <bool kIsLong>
   std::uint64_t window() const {
     return bits;
@@ -68,7 +74,7 @@ class LaneReader {
  public:
   LaneReader(const std::byte* stream, std::uint64_t bytes) : stream_(stream), left_(bytes) {}
 
-  // The next block, of `block_bits` bits.
+  // The next block, of `block_bits` bits; it is there until the second call after this.
   BlockBits next(int block_bits) {
     const std::uint64_t words = next_ / 64;
     stream_ += 8 * words;
@@ -76,10 +82,12 @@ class LaneReader {
     const auto at = static_cast<unsigned>(next_ % 64);
     const unsigned end = at + static_cast<unsigned>(block_bits);
     next_ = end;
-    if (left_ >= sizeof copy_) return {stream_, at, end};
-    std::memset(copy_, 0, sizeof copy_);
-    std::memcpy(copy_, stream_, left_);
-    return {copy_, at, end};
+    if (left_ >= sizeof copy_[0]) return {stream_, at, end};
+    is_second_ = !is_second_;
+    std::byte* const copy = copy_[is_second_ ? 1 : 0];
+    std::memset(copy, 0, sizeof copy_[0]);
+    std::memcpy(copy, stream_, left_);
+    return {copy, at, end};
   }
 
  private:
@@ -90,7 +98,8 @@ class LaneReader {
   const std::byte* stream_;
   std::uint64_t left_;      // bytes from there on
   std::uint64_t next_ = 0;  // bit from there on where the next block begins
-  std::byte copy_[8 * kWords];
+  bool is_second_ = false;
+  std::byte copy_[2][8 * kWords];
 };
 
 // A plane of which the first n coefficients may have ones already, fewer than all.

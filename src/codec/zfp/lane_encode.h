@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "codec/zfp/bits.h"
 #include "codec/zfp/group.h"
@@ -12,24 +11,18 @@
 
 namespace thinwire::codec::zfp {
 
-// A word that holds the bits of a plane.
-template <int kValues>
-using PlaneWord = std::conditional_t<kValues == 64, std::uint64_t, std::uint32_t>;
-
 // Appends what a search codes, `rest` being the plane from the first coefficient of it on and
 // `is_all` whether its highest one is the block's last coefficient, to the `bits` bits of `code`.
 // Returns their number, and puts what one word does not hold.
-template <typename Plane, typename Writer>
-inline int put_search(const ExpandTable& table, Plane rest, bool is_all, Writer& writer,
+template <typename Writer>
+inline int put_search(const ExpandTable& table, std::uint64_t rest, bool is_all, Writer& writer,
                       std::uint64_t& code, int bits) {
   constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
   while (true) {
-    if constexpr (sizeof(Plane) > 4) {
-      if (bits > 64 - 2 * kExpandBits) {
-        writer.put(code, bits);
-        code = 0;
-        bits = 0;
-      }
+    if (bits > 64 - 2 * kExpandBits) {
+      writer.put(code, bits);
+      code = 0;
+      bits = 0;
     }
     const bool more = rest > kStep;
     const std::uint32_t entry =
@@ -43,7 +36,7 @@ inline int put_search(const ExpandTable& table, Plane rest, bool is_all, Writer&
     code |= part << bits;
     bits += length;
     if (!more) return bits;
-    rest = static_cast<Plane>(rest >> kExpandBits);
+    rest >>= kExpandBits;
   }
 }
 
@@ -51,7 +44,7 @@ inline int put_search(const ExpandTable& table, Plane rest, bool is_all, Writer&
 // others.
 template <int kValues, typename Writer>
 inline void put_plane(const ExpandTable& table, std::uint64_t plane, int& n, Writer& writer) {
-  const auto rest = static_cast<PlaneWord<kValues>>(plane >> n);
+  const std::uint64_t rest = plane >> n;
   if (rest == 0) {
     writer.put(plane, n + 1);
     return;
@@ -84,11 +77,12 @@ inline void put_lane_by_pairs(const PairCodes& table, Group& group, int lane, in
   }
 }
 
-// The same of larger blocks.
+// The same of blocks of 64; list_coder.h has those of 16.
 template <int kPlanes, typename Group, typename Writer>
 inline void put_lane(const ExpandTable& table, Group& group, int lane, int highest,
                      Writer& writer) {
   constexpr int kValues = Group::kValues;
+  static_assert(kValues == 64);
   writer.put(0, kPlanes - 1 - highest);
   need_plane(group, static_cast<unsigned>(highest));
   int n = 0;
@@ -103,12 +97,7 @@ inline void put_lane(const ExpandTable& table, Group& group, int lane, int highe
     put_plane<kValues>(table, next_plane(), n, writer);
   }
   // Planes are plain bits from here on.
-  while (k > 0 && !writer.full()) {
-    std::uint64_t code = 0;
-    int bits = 0;
-    for (; k > 0 && bits < 32; bits += kValues) code |= next_plane() << bits;
-    writer.put(code, bits);
-  }
+  while (k > 0 && !writer.full()) writer.put(next_plane(), kValues);
 }
 
 }  // namespace thinwire::codec::zfp

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "codec/zfp/transform.h"
 
@@ -15,25 +14,31 @@ inline constexpr int kVectorBytes = 32;
 template <typename T>
 struct VectorOf {
   typedef T Type __attribute__((vector_size(kVectorBytes)));
+  // The same at any address in memory of any type.
+  typedef T InMemory __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
 };
 template <typename T>
 using Vector = typename VectorOf<T>::Type;
 
+// No memcpy(), of which compilers make moves of half a vector, and a load of the whole then waits
+// for both.
 template <typename T>
 inline void load_vector(const void* from, Vector<T>& to) {
-  std::memcpy(&to, from, sizeof to);
+  to = *static_cast<const typename VectorOf<T>::InMemory*>(from);
 }
 
 template <typename T>
 inline void store_vector(void* to, const Vector<T>& from) {
-  std::memcpy(to, &from, sizeof from);
+  *static_cast<typename VectorOf<T>::InMemory*>(to) = from;
 }
 
 // Lanes a and b by index, b's from the number of lanes on.
 #if defined(__clang__) || __GNUC__ >= 12
 #define THINWIRE_ZFP_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define THINWIRE_ZFP_SHUFFLE_8 THINWIRE_ZFP_SHUFFLE
 #else
 #define THINWIRE_ZFP_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Vector<std::int64_t>{__VA_ARGS__})
+#define THINWIRE_ZFP_SHUFFLE_8(a, b, ...) __builtin_shuffle(a, b, Vector<std::int32_t>{__VA_ARGS__})
 #endif
 
 // Rows of four 64-bit values to columns; its own inverse.
