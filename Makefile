@@ -30,7 +30,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test slurm-packages venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel release bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
+        tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-arm test-gpu fuzz fuzz-build wheel release bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -39,6 +39,7 @@ help:
 	@echo "make test     every test that CI runs; test-all adds what is too long for CI"
 	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
 	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"
+	@echo "make test-arm the codecs' tests for 64-bit ARM under qemu, where both are installed"
 	@echo "make torch    the PyTorch that tests/torch runs on, in an environment of its own (5 GB)"
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make wheel    wheels for other machines, in dist"
@@ -247,7 +248,7 @@ test: torch-begun hostile-and-docs tree-for-test torch-for-test test-hostile
 test-all: export TORCH_WITH = accelerate==1.15.0 transformers==5.24.0 pytorch-lightning==2.6.6
 test-all: export THINWIRE_TEST_NCCL_WHEELS = $(CURDIR)/build/nccl
 test-all: MPIS = $$(tools/setup_mpis --all | paste -sd:)
-test-all: slurm-packages torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan \
+test-all: slurm-packages torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan test-arm \
           fuzz-build
 	ctest --preset release -j $(JOBS)
 	$(call run_pytest,slow or alone)
@@ -256,6 +257,9 @@ test-all: slurm-packages torch-begun build-tests torch-for-test torch-newest ncc
 
 slurm-packages:
 	@tools/setup_packages --slurm
+
+test-arm:
+	tools/test_arm
 
 # Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).
 test-gpu:

@@ -17,15 +17,24 @@ class BlockWriter {
   // Appends the low `bits` bits of `value`, 0 to 64; those above must be 0. Once full() nothing
   // more may be put.
   void put(std::uint64_t value, int bits) {
-    const std::uint64_t above = value >> 1 >> (63 - filled_);
     pending_ |= value << filled_;
-    word_[words_] = pending_;
     filled_ += bits;
     left_ -= bits;
-    // Without a branch: whether a word is full cannot be foreseen.
+    if (filled_ < 64) return;
+    word_[words_++] = pending_;
+    filled_ -= 64;
+    pending_ = filled_ == 0 ? 0 : value >> (bits - filled_);
+  }
+
+  // The same without a branch, for lengths of which it cannot be foreseen when they fill a word.
+  void put_any(std::uint64_t value, int bits) {
+    const std::uint64_t above = value >> 1 >> (63 - filled_);
+    word_[words_] = pending_ | value << filled_;
+    filled_ += bits;
+    left_ -= bits;
     const bool is_full = filled_ >= 64;
+    pending_ = is_full ? above : word_[words_];
     words_ += is_full ? 1 : 0;
-    pending_ = is_full ? above : pending_;
     filled_ &= 63;
   }
 

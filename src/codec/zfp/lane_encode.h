@@ -20,7 +20,7 @@ inline int put_search(const ExpandTable& table, std::uint64_t rest, bool is_all,
   constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
   while (true) {
     if (bits > 64 - 2 * kExpandBits) {
-      writer.put(code, bits);
+      writer.put_any(code, bits);
       code = 0;
       bits = 0;
     }
@@ -46,14 +46,14 @@ template <int kValues, typename Writer>
 inline void put_plane(const ExpandTable& table, std::uint64_t plane, int& n, Writer& writer) {
   const std::uint64_t rest = plane >> n;
   if (rest == 0) {
-    writer.put(plane, n + 1);
+    writer.put_any(plane, n + 1);
     return;
   }
   std::uint64_t code = (plane & low_bits_mask(n)) | std::uint64_t{1} << n;
   const int bits = n + 1;
   n = 64 - leading_zeros(plane);
   const int all = put_search(table, rest, n == kValues, writer, code, bits);
-  writer.put(code, all);
+  writer.put_any(code, all);
 }
 
 // Writes planes `highest` and below of block `lane` until `writer` is full; those above have no

@@ -68,13 +68,13 @@ inline void put_list(const ExpandTable& table, Group& group, int lane, int highe
     reach(at + 1);
     const std::uint32_t plane = list[at++];
     if (plane >> n == 0) {
-      writer.put(plane, n + 1);
+      writer.put_any(plane, n + 1);
       continue;
     }
     const int known = n;
     n = 32 - leading_zeros(plane);
     const FoundCode code = found_code(table, plane, known, n);
-    writer.put(code.bits, code.length);
+    writer.put_any(code.bits, code.length);
   }
   // Planes are plain bits from here on.
   for (; at < kPlanes && !writer.full(); at += 4) {
