@@ -1,5 +1,6 @@
-// The plane coder of plane_coder.h for a list of planes of a block of 16 (plane_lists.h): runs of
-// up to four planes that find no new coefficient at once. See spec/codec-zfp.md, "Planes".
+// The plane coder of plane_coder.h for a list of planes of a block of 16 (plane_lists.h): the
+// decoder takes runs of up to four planes that find no new coefficient at once. See
+// spec/codec-zfp.md, "Planes".
 #pragma once
 
 #include <bit>
@@ -17,13 +18,7 @@ inline constexpr std::uint64_t kEachOfFour = 0x0001000100010001;
 // How many of four planes come before the first one that `found` names by any of its bits.
 inline int planes_before(std::uint64_t found) { return std::countr_zero(found) / 16; }
 
-// The lowest `bits` bits of each of four planes, together; and apart.
-inline std::uint64_t join_four(std::uint64_t planes, int bits) {
-  const std::uint64_t mask = low_bits_mask(bits) * (kEachOfFour & 0x100000001);
-  const std::uint64_t twos = (planes & mask) | (planes >> 16 & mask) << bits;
-  return (twos & 0xffffffff) | twos >> 32 << 2 * bits;
-}
-
+// Four planes of `bits` bits each, of `code`, where they follow one another.
 inline std::uint64_t split_four(std::uint64_t code, int bits) {
   const std::uint64_t mask = low_bits_mask(bits);
   return (code & mask) | (code >> bits & mask) << 16 | (code >> 2 * bits & mask) << 32 |
@@ -33,12 +28,13 @@ inline std::uint64_t split_four(std::uint64_t code, int bits) {
 // ---- Encoding ----
 
 // The bits of a plane that finds the coefficient that `rest`, what of it is not known yet, has
-// highest: those of the n that are known, the test, and the search.
+// highest: those of what is known, the test, and the search.
 struct FoundCode {
   std::uint64_t bits;
   int length;
 };
 
+// Codes a plane after `known` coefficients; after it n are known.
 inline FoundCode found_code(const ExpandTable& table, std::uint32_t plane, int known, int n) {
   constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
   const std::uint32_t rest = plane >> known;
