@@ -21,7 +21,8 @@ bool is_sound(const tw_simulation_machine& machine, bool coded) {
        {machine.link_bytes_per_second, machine.latency_seconds, machine.message_seconds,
         machine.stack_bytes_per_second, machine.inside_bytes_per_second,
         machine.inside_latency_seconds, machine.copy_bytes_per_second, machine.call_seconds,
-        machine.coding_seconds, machine.incast}) {
+        machine.coding_seconds, machine.incast, machine.burst_bytes, machine.pause_seconds,
+        machine.eager_bytes, machine.buffer_bytes}) {
     if (!capi::is_rate(each)) return false;
   }
   const bool has_cost = capi::is_cost(machine.cost) && (!coded || machine.cost.ratio > 0);
@@ -55,6 +56,10 @@ simulate::Machine machine_of(const tw_simulation_machine& from) {
           .coding = from.coding_seconds,
           .incast = from.incast,
           .overlap = from.overlap,
+          .burst = from.burst_bytes,
+          .pause = from.pause_seconds,
+          .eager = from.eager_bytes,
+          .buffer = from.buffer_bytes,
           .cores = from.cores,
           .threads = from.threads == 0 ? 1 : from.threads,
           .one_machine = from.one_machine == 1,

@@ -26,6 +26,10 @@ struct Machine {
   double coding = 0;          // of an encode or a decode
   double incast = 0;   // share of a receiver's rate that each doubling of waiting senders costs
   double overlap = 1;  // share of its messages' time in which a rank can code
+  double burst = 0;    // bytes that each end of a link lets through at once after a pause
+  double pause = 0;    // for which the links have lain idle when the call begins
+  double eager = 0;  // bytes of a message between nodes beyond which its receiver is asked; 0: none
+  double buffer = 0;          // bytes of a connection that lie ready for the link
   std::uint32_t cores = 0;    // of a node; 0: as many as there is work for
   std::uint32_t threads = 1;  // of a rank, that code
   bool one_machine = false;   // all nodes share the cores of one, as in a lab

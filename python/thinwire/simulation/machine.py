@@ -20,6 +20,10 @@ IN_C = {
     "coding": "coding_seconds",
     "incast": "incast",
     "overlap": "overlap",
+    "burst": "burst_bytes",
+    "pause": "pause_seconds",
+    "eager": "eager_bytes",
+    "buffer": "buffer_bytes",
 }
 
 
@@ -34,7 +38,10 @@ class Machine:
     `inside` is a node's memory, which its ranks share; over NCCL a GPU's own links. `copy` is of
     copies and raw sums, `coding` of each encode or decode, `call` of each call. `incast` is the
     share of a receiver's rate that each doubling of waiting messages costs, `overlap` the share of
-    its messages' time in which a rank can code. A node has `cores` (0: as many as there is
+    its messages' time in which a rank can code. Each end of a link lets `burst` bytes through at
+    once after a pause, and `pause` is how long it lay idle when the call begins. Beyond `eager`
+    bytes a message between nodes is asked for, as MPIs do (0: none is); `buffer` bytes of each
+    connection lie ready for the link. A node has `cores` (0: as many as there is
     work for), or all have those of `one_machine`; a rank codes with `threads`.
 
     `costs` are bytes per second of encoding and decoding by codec, where these were fitted.
@@ -52,6 +59,10 @@ class Machine:
     coding: float = 10e-6
     incast: float = 0.0
     overlap: float = 1.0
+    burst: float = 0.0
+    pause: float = 0.0
+    eager: float = 0.0
+    buffer: float = 0.0
     cores: int = 0
     threads: int = 1
     one_machine: bool = False
