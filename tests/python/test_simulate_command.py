@@ -68,6 +68,10 @@ def test_calibration_finds_a_machine_that_predicts_the_other_half(tmp_path: Path
         {"overlap": float("nan")},
         {"incast": -0.1},
         {"link_share": 0.0},
+        {"burst": -1.0},
+        {"pause": float("nan")},
+        {"eager": -1.0},
+        {"buffer": float("inf")},
     ],
 )
 def test_machines_that_are_none(given: dict[str, Any]) -> None:
@@ -142,9 +146,11 @@ def test_the_command_prints_rows_and_from_how_many_ranks_it_loses() -> None:
         (("--incast", "-1"), "incast"),
         (("--overlap", "2"), "overlap"),
         (("--inside", "nothing"), "inside"),
+        (("--eager", "nothing"), "eager"),
         (("--size", "0"), "nbytes"),
         (("--machine", "README.md"), "no machine"),
         (("--calibrate", "README.md"), "no rows"),
+        (("--calibrate", "README.md", "--again", "README.md"), "no rows"),
     ],
 )
 def test_hostile_options_are_errors(
@@ -153,6 +159,31 @@ def test_hostile_options_are_errors(
     monkeypatch.chdir(Path(__file__).parents[2])
     done = call(*STATED, *arguments)
     assert done.exit_code == 2 and says in done.output.replace("\n", " "), done.output
+
+
+def test_long_messages_that_are_asked_for_take_longer() -> None:
+    asked = ("--op", "bcast", "--size", "1MiB", "--nodes", "4", "--json", "--no-search", *STATED)
+    early, late = (
+        json.loads(call(*asked, *more).stdout)["rows"][0]["raw"]["seconds"]
+        for more in ((), ("--eager", "4KiB"))
+    )
+    assert early < late < 2 * early
+
+
+def test_the_command_fits_both_halves_and_says_what_repeats(tmp_path: Path) -> None:
+    """The same rows again repeat all of themselves."""
+    row = {"data": "wave", "ranks": 2, "nodes": 2, "verified": True, "note": "", "codec": "off"}
+    way = {"link": "1gbit", "op": "bcast", "algorithm": "chain", "coding": "once", "ratio": 1}
+    rows = [row | way | {"size": 1 << n, "seconds": (1 << n) / 1e8} for n in range(16, 22)]
+    file, machine = tmp_path / "rows.json", tmp_path / "machine.json"
+    file.write_text(json.dumps(rows))
+    words = ("--calibrate", str(file), "--again", str(file), "--save", str(machine), "--json")
+    done = call(*words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["repeats"] == {"pairs": 6, "near": 1, "bound": 1}
+    assert found["held_back"] == 6 and len(found["near_of_each"]) == 2
+    assert Machine.read(machine).link_share < 1
 
 
 def test_points_are_rows_with_figures(tmp_path: Path) -> None:

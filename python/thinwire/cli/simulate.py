@@ -69,6 +69,13 @@ def simulate(
     overlap: Annotated[
         float, typer.Option(help="Share of its messages' time in which a rank can code.")
     ] = 1.0,
+    eager: Annotated[
+        str | None,
+        typer.Option(
+            help="Bytes of a message beyond which an MPI asks its receiver first, as in 64KiB.",
+            callback=values.size,
+        ),
+    ] = None,
     cores: Annotated[int, typer.Option(min=0, help="Of a node; 0: enough.")] = 0,
     inside: Annotated[
         str | None, typer.Option(help="Rate inside a node, as in 5GB/s; of a GPU over NCCL.")
@@ -82,6 +89,14 @@ def simulate(
             exists=True,
             dir_okay=False,
             help="Rows of `thinwire bench collective --trust --json` to fit a machine to.",
+        ),
+    ] = None,
+    again: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="The same rows, measured once more: what the machine repeats of its own.",
         ),
     ] = None,
     fastest: Annotated[
@@ -105,6 +120,7 @@ def simulate(
     if calibrate:
         calibrated(
             calibrate,
+            again or [],
             save=save,
             cores=cores,
             one_machine=one_machine,
@@ -112,7 +128,7 @@ def simulate(
             as_json=as_json,
         )
         return
-    options = MachineOptions(link, machine, latency, incast, overlap, cores, inside)
+    options = MachineOptions(link, machine, latency, incast, overlap, eager, cores, inside)
     counts = numbers(nodes, per_node)
     nbytes = parse_size(size)
     model = machine_of(options, over)

@@ -11,10 +11,10 @@ import typer
 
 from thinwire.bench.prices import Call, by_table_or_measuring
 from thinwire.codec import Codec, CodecCost
-from thinwire.library import ThinwireError, parse_link_rate
-from thinwire.simulation.calibrate import NEAR, Fit, calibrate
+from thinwire.library import ThinwireError, parse_link_rate, parse_size
+from thinwire.simulation.calibrate import Fit, calibrate
 from thinwire.simulation.machine import Machine
-from thinwire.simulation.points import read_points
+from thinwire.simulation.points import NEAR, Repeats, read_points, repeats
 
 MOST_RANKS = 65536
 
@@ -35,6 +35,7 @@ class MachineOptions:
     latency: float | None
     incast: float
     overlap: float
+    eager: str | None
     cores: int
     inside: str | None
 
@@ -68,6 +69,8 @@ def machine_of(options: MachineOptions, over: Over) -> Machine:
         given["latency"] = options.latency * 1e-6
     if options.cores:
         given["cores"] = options.cores
+    if options.eager:
+        given["eager"] = parse_size(options.eager)
     if options.inside:
         given["inside"] = _rate("--inside", options.inside)
     try:
@@ -112,6 +115,7 @@ def cost_of(
 
 def calibrated(
     paths: list[Path],
+    again: list[Path],
     *,
     save: Path | None,
     cores: int,
@@ -119,41 +123,57 @@ def calibrated(
     fastest: bool,
     as_json: bool,
 ) -> None:
-    """Fits a machine, says how near it comes, and writes it."""
+    """Fits a machine to each half of the rows, says how near they come, and writes the first."""
     try:
         points = read_points(paths, fastest=fastest)
+        own = repeats(points, read_points(again, fastest=fastest)) if again else None
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    fit = calibrate(points, cores=cores, one_machine=one_machine)
+    fits = [
+        calibrate(points, cores=cores, one_machine=one_machine, swapped=swapped)
+        for swapped in (False, True)
+    ]
     if save is not None:
-        fit.machine.save(save)
+        fits[0].machine.save(save)
     if as_json:
-        print(json.dumps(_as_json(fit), indent=2))
+        print(json.dumps(_as_json(fits, own), indent=2))
         return
-    print(
-        f"fitted to {len(fit.fitted)} points, of which {fit.near_fitted:.0%} are within "
-        f"{NEAR:.0%}; of {len(fit.held_back)} others {fit.near:.0%}"
-    )
-    for name, shares in by_kind(fit).items():
+    for fit in fits:
+        print(
+            f"fitted to {len(fit.fitted)} points, of which {fit.near_fitted:.0%} are within "
+            f"{NEAR:.0%}; of {len(fit.held_back)} others {fit.near:.0%}"
+        )
+    for name, shares in by_kind(fits).items():
         print(f"  {name}: {sum(shares)} of {len(shares)}")
+    if own is not None:
+        print(
+            f"the machine repeats {own.near:.0%} of {own.pairs} rows so near; who knew each row's "
+            f"true time would come so near to {own.bound:.0%}"
+        )
 
 
-def by_kind(fit: Fit) -> dict[str, list[bool]]:
+def by_kind(fits: list[Fit]) -> dict[str, list[bool]]:
     """Which of the points that were held back came near, by operation, link and codec."""
     found: dict[str, list[bool]] = defaultdict(list)
-    for point, error in zip(fit.held_back, fit.errors, strict=True):
+    for point, error in (
+        each for fit in fits for each in zip(fit.held_back, fit.errors, strict=True)
+    ):
         link = f"{point.link * 8 / 1e9:g} Gbit/s"
         for name in (point.call.operation, link, point.codec):
             found[name].append(abs(error) <= NEAR)
     return dict(sorted(found.items()))
 
 
-def _as_json(fit: Fit) -> dict[str, Any]:
+def _as_json(fits: list[Fit], own: Repeats | None) -> dict[str, Any]:
+    """`near` is of both halves."""
+    held_back = sum(len(fit.held_back) for fit in fits)
     return {
-        "machine": asdict(fit.machine),
-        "fitted": len(fit.fitted),
-        "held_back": len(fit.held_back),
-        "near": fit.near,
-        "near_fitted": fit.near_fitted,
-        "near_by_kind": {name: [sum(each), len(each)] for name, each in by_kind(fit).items()},
+        "machine": asdict(fits[0].machine),
+        "fitted": len(fits[0].fitted),
+        "held_back": held_back,
+        "near": sum(fit.near * len(fit.held_back) for fit in fits) / held_back,
+        "near_of_each": [fit.near for fit in fits],
+        "near_fitted": fits[0].near_fitted,
+        "near_by_kind": {name: [sum(each), len(each)] for name, each in by_kind(fits).items()},
+        "repeats": asdict(own) if own else None,
     }

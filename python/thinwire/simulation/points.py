@@ -2,6 +2,7 @@
 each."""
 
 import json
+import math
 import random
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,13 +15,17 @@ from thinwire.plan import PlanSettings, plan_collective
 from thinwire.simulation.machine import Machine
 from thinwire.simulation.run import Call, run
 
+# As near to the measured time as a prediction should be.
+NEAR = 0.15
 # Halves are drawn by this number, so that they are the same each time.
 SEED = 20261129
 
 
 @dataclass(frozen=True)
 class Point:
-    """One measured row. `ratio` is what it reached."""
+    """One measured row. `ratio` is what it reached, `burst` the bytes that the link lets through
+    at once; the rank that coded longest did so for `encode_seconds` and `decode_seconds`, 0 if
+    nobody says."""
 
     call: Call
     link: float
@@ -29,6 +34,9 @@ class Point:
     coding: str
     seconds: float
     ratio: float
+    burst: float = 0.0
+    encode_seconds: float = 0.0
+    decode_seconds: float = 0.0
 
     @property
     def is_coded(self) -> bool:
@@ -72,6 +80,9 @@ def _point_of(row: dict[str, Any], which: str) -> Point:
         row["coding"],
         float(row[which]),
         float(row["ratio"] or 1),
+        float(row.get("burst_bytes") or 0),
+        float(row.get("encode_seconds") or 0),
+        float(row.get("decode_seconds") or 0),
     )
 
 
@@ -86,6 +97,35 @@ def halves(points: list[Point]) -> tuple[list[Point], list[Point]]:
     random.Random(SEED).shuffle(mixed)
     middle = (len(mixed) + 1) // 2
     return mixed[:middle], mixed[middle:]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How the machine repeats its own rows: `pairs` that were measured twice, the share of which
+    `near` says that the second was as near to the first as a prediction should be. `bound` is the
+    share that whoever knew each row's true time would come so near: measured times then are off by
+    the spread of one row, not of two, which is less by the root of two if errors are as of a bell
+    curve."""
+
+    pairs: int
+    near: float
+    bound: float
+
+
+def repeats(points: list[Point], again: list[Point]) -> Repeats:
+    """Compares rows of the same calls, each of which both have once. ValueError if none are."""
+
+    def key(point: Point) -> tuple[Any, ...]:
+        return point.call, point.link, point.codec, point.algorithm, point.coding
+
+    second = {key(point): point.seconds for point in again}
+    ratios = [second[key(each)] / each.seconds for each in points if key(each) in second]
+    if not ratios:
+        raise ValueError("no row was measured twice")
+    near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
+    apart = [abs(math.log(ratio)) / math.sqrt(2) for ratio in ratios]
+    bound = sum(each <= math.log(1 + NEAR) for each in apart)
+    return Repeats(len(ratios), near / len(ratios), bound / len(ratios))
 
 
 @cache
@@ -112,7 +152,7 @@ def predict(point: Point, machine: Machine) -> float:
         cost = CodecCost(encode, decode, point.ratio)
     return run(
         point.call,
-        replace(machine, link=point.link),
+        replace(machine, link=point.link, burst=point.burst),
         codec,
         cost,
         algorithm=point.algorithm,
