@@ -26,11 +26,12 @@ double ring(const Ways& ways, const Machine& machine, double bytes, double round
   return std::max(between, inside) + hops;
 }
 
-// Two binary trees that share the array carry it up and down once.
+// Two binary trees that share the array carry it up and down once. A node with two children in one
+// is a leaf of the other, and sends four halves; of two nodes each is the other's only child.
 double trees(const Ways& ways, const Machine& machine, double bytes) {
   const double levels = 2 * std::ceil(std::log2(std::max(ways.nodes, 1.0)));
   const double inside = 2 * (ways.per_node - 1) * (machine.inside_latency + machine.message);
-  const double between = ways.nodes > 1 ? 2 * bytes / machine.link : 0;
+  const double between = ways.nodes > 1 ? std::min(ways.nodes, 4.0) / 2 * bytes / machine.link : 0;
   return std::max(between, time_at(2 * bytes, machine.inside)) + inside +
          levels * (machine.latency + machine.message);
 }
@@ -49,6 +50,14 @@ void count_ring(Figures& figures, const Ways& ways, double bytes, double message
   figures.inside_bytes = counted(inside * bytes);
   figures.most_messages = static_cast<std::uint64_t>(messages);
   figures.messages = static_cast<std::uint64_t>(messages * ways.ranks);
+}
+
+// Each edge carries half of the array up and down; a rank is a leaf of one tree at least.
+void count_trees(Figures& figures, const Ways& ways, double bytes) {
+  figures.link_bytes = counted(2 * (ways.nodes - 1) * bytes);
+  figures.inside_bytes = counted(2 * (ways.ranks - ways.nodes) * bytes);
+  figures.most_messages = ways.ranks > 2 ? 4 : 2;
+  figures.messages = static_cast<std::uint64_t>(4 * ways.others());
 }
 
 void count_pairs(Figures& figures, const Ways& ways, double bytes, double senders) {
@@ -76,8 +85,14 @@ Figures native(const StreamCall& call, const Machine& machine) {
       break;
     case SlotOperation::kAllreduce: {
       const double once = ways.others() / ways.ranks * bytes;
-      figures.seconds += std::min(ring(ways, machine, 2 * once, 2), trees(ways, machine, bytes));
-      count_ring(figures, ways, 2 * once, 2 * ways.others());
+      const double by_ring = ring(ways, machine, 2 * once, 2);
+      const double by_trees = trees(ways, machine, bytes);
+      figures.seconds += std::min(by_ring, by_trees);
+      if (by_ring <= by_trees) {
+        count_ring(figures, ways, 2 * once, 2 * ways.others());
+      } else {
+        count_trees(figures, ways, bytes);
+      }
       break;
     }
     case SlotOperation::kBcast:

@@ -256,13 +256,13 @@ def test_the_number_of_ranks_from_which_it_loses() -> None:
         machine=machine,
         codec="lossless",
         cost=CodecCost(150e9, 150e9, 1.5),
-        nodes=2,
+        nodes=4,
         per_node=8,
         over="nccl",
         dtype="bf16",
     )
     least = loses_from(found, machine)
-    assert found.gain > 1 and least is not None and 16 < least <= 4096
+    assert found.gain > 1 and least is not None and 32 < least <= 4096
 
     def gain(ranks: int) -> float:
         return thinwire.simulate(
@@ -291,6 +291,17 @@ def test_slots_by_hand() -> None:
     assert found.seconds == pytest.approx(by_hand, rel=0.001)
     own = run(call, BARE, None, None)
     assert own.seconds == pytest.approx(BOXED / GB) and own.link_bytes == 2 * BOXED
+
+
+@pytest.mark.parametrize(("nodes", "arrays"), [(2, 1), (3, 3 / 2), (4, 7 / 4), (16, 31 / 16)])
+def test_native_sums_of_nodes_of_two(nodes: int, arrays: float) -> None:
+    """Two nodes go by trees, and send half of the array up one and half down the other; of three
+    one sends up and down in one tree, up in the other. More go by a ring of all ranks."""
+    call = Call("allreduce", BOXED, "f32", nodes, 2, "nccl")
+    found = run(call, BARE, None, None)
+    assert found.seconds == pytest.approx(arrays * BOXED / GB)
+    trees = 2 * (nodes - 1) * BOXED
+    assert found.link_bytes == (trees if nodes < 4 else round(arrays * nodes * BOXED))
 
 
 def test_blocks_of_one_shape_are_coded_in_one_step() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from thinwire.codec import Codec, CodecCost
 from thinwire.simulation import Machine
 from thinwire.simulation.calibrate import calibrate, near
 from thinwire.simulation.points import Point, halves, predict, read_points, repeats
+from thinwire.simulation.run import Call, run
 
 RESULTS = Path(__file__).parents[2] / "bench" / "results"
 # Shares that are predicted within 15%: floors, which a better model raises.
@@ -69,3 +71,44 @@ def test_the_machine_repeats_fewer_rows_than_the_goal(
     found = repeats(first, second)
     assert found.pairs == 215
     assert (found.near, found.bound) == pytest.approx((share, bound), abs=0.001)
+
+
+def nccl_rows() -> list[dict[str, str]]:
+    """Rows of docs/results/nccl.md at 10 Gbit/s: collectives of ranks that all hosts have alike, by
+    the schedule that is planned, on a GPU each or on one that all share."""
+    text = (RESULTS / "nccl" / "rows.md").read_text().split("## speed")[1].split("```")[1]
+    table = csv.DictReader(text.partition("\n")[2].splitlines())
+    return [
+        row
+        for row in table
+        if row["link"] == "10 Gbit/s"
+        and row["run"] != "two-gpus"
+        and row["operation"] in NCCL
+        and row["raw"]
+        and not row["other schedule"]
+    ]
+
+
+NCCL = {
+    "AllGather": "allgather",
+    "AllReduce": "allreduce",
+    "ReduceScatter": "reduce-scatter",
+    "AlltoAll": "alltoall",
+}
+
+
+def test_calls_over_nccl_are_predicted_without_fitting() -> None:
+    machine = Machine.with_gpus(1.25e9, link_share=0.955)
+    raw, coded = [], []
+    for row in nccl_rows():
+        hosts, ranks = int(row["hosts"].split()[0]), int(row["ranks"])
+        operation = NCCL[row["operation"]]
+        nbytes = int(float(row["MiB"]) * 2**20) // (ranks if operation == "alltoall" else 1)
+        dtype = "bf16" if "bf16" in row["data"] else "f32"
+        call = Call(operation, nbytes, dtype, hosts, ranks // hosts, "nccl")
+        cost = CodecCost(100e9, 100e9, float(row["ratio"]))
+        own, ours = float(row["raw"]) / 1e3, float(row["compressed"]) / 1e3
+        raw.append(run(call, machine, None, None).seconds / own - 1)
+        coded.append(run(call, machine, Codec(row["codec"]), cost).seconds / ours - 1)
+    assert len(raw) == 16
+    assert near(raw) >= 14 / 16 and near(coded) >= 15 / 16
