@@ -120,7 +120,6 @@ int get_lanes(LaneReader& stream, int count, int block_bits, Group& group) {
   using Scalar = typename Group::Scalar;
   constexpr int kPlanes = FloatFormat<Scalar>::kBits;
   constexpr int kHeader = kHeaderBits<Scalar>;
-  std::memset(group.planes, 0, sizeof group.planes);
   std::memset(group.scale, 0, sizeof group.scale);
   int lowest = kPlanes;
   for (int at = 0; at < count; ++at) {
@@ -143,7 +142,6 @@ int get_lists(LaneReader& stream, int count, int block_bits, Group& group) {
   using Scalar = typename Group::Scalar;
   constexpr int kPlanes = FloatFormat<Scalar>::kBits;
   constexpr int kHeader = kHeaderBits<Scalar>;
-  std::memset(group.list, 0, sizeof group.list);
   std::memset(group.scale, 0, sizeof group.scale);
   int listed = 0;
   BlockBits bits{};

@@ -29,9 +29,10 @@ struct Group {
   alignas(64) Row<Scalar> values[kValues];
   alignas(64) Row<Bits> block[kValues];
   // Coefficients in their order, those of fp64 by lower and upper halves; and the words of planes
-  // as PlaneLayout numbers them. A row of blocks each.
+  // as PlaneLayout numbers them. A row of blocks each. Decoders find no ones in the planes, as
+  // restore_group() takes them away.
   alignas(64) std::uint32_t rows[kWords * kBlocks];
-  alignas(64) std::uint32_t planes[kWords * kBlocks];
+  alignas(64) std::uint32_t planes[kWords * kBlocks] = {};
   alignas(64) Row<IntegerOf<Scalar>> largest;
   alignas(64) Row<Scalar> scale;
   alignas(64) Row<Bits> any;

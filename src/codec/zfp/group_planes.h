@@ -119,15 +119,16 @@ inline void make_piece(Group& group, int piece) {
   });
 }
 
+// Undoes make_piece(), and clears the planes.
 template <typename Group>
 inline void add_piece(Group& group, int piece) {
   for_each_set<Group>(piece, [&](int at) {
     using Pieces = PlanePieces<Group::kValues>;
     Vector<std::uint32_t> word[Pieces::kWords];
-    const std::uint32_t* const from =
+    std::uint32_t* const from =
         group.planes + at + piece % Pieces::kCount * Pieces::kWords * Group::kBlocks;
     for (int i = 0; i < Pieces::kWords; ++i) {
-      load_vector<std::uint32_t>(from + i * Group::kBlocks, word[i]);
+      take_vector(from + i * Group::kBlocks, word[i]);
     }
     add_words<Group::kValues, Group::kBlocks>(word, piece % Pieces::kCount, group.rows + at);
   });

@@ -77,15 +77,14 @@ inline void extend_lists(Group& group) {
   });
 }
 
-// Undoes extend_lists() for the planes before `end` of lists in which those after it are 0.
+// Undoes extend_lists() for the planes before `end` of lists in which those after it are 0, and
+// clears them.
 template <typename Group>
 inline void rows_of_lists(Group& group, int end) {
   for (int first = 0; first < end; first += kListPiece) {
     for_each_list<Group>(first, [&](int at, int piece, int lane) {
       Vector<std::uint32_t> word[8], list[8];
-      for (int i = 0; i < 8; ++i) {
-        load_vector<std::uint32_t>(group.list[lane + i] + first, list[i]);
-      }
+      for (int i = 0; i < 8; ++i) take_vector(group.list[lane + i] + first, list[i]);
       transpose_eights(list);
       list_to_words(list, word);
       add_words<Group::kValues, Group::kBlocks>(word, piece, group.rows + at);

@@ -32,6 +32,12 @@ inline void store_vector(void* to, const Vector<T>& from) {
   *static_cast<typename VectorOf<T>::InMemory*>(to) = from;
 }
 
+// Loads words and leaves zeros.
+inline void take_vector(void* from, Vector<std::uint32_t>& to) {
+  load_vector<std::uint32_t>(from, to);
+  store_vector<std::uint32_t>(from, Vector<std::uint32_t>{});
+}
+
 // Lanes a and b by index, b's from the number of lanes on.
 #if defined(__clang__) || __GNUC__ >= 12
 #define THINWIRE_ZFP_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
