@@ -9,7 +9,7 @@
 namespace thinwire::slot {
 
 // A function of its own, so that it takes nothing from the kernels that call it at their ends.
-static __device__ __noinline__ void seal(const ToSeal& step) {
+static __device__ __attribute__((noinline)) void seal(const ToSeal& step) {
   __shared__ SlotKind kind;
   const DeviceSlot& slot = step.slot;
   bool lost = false;

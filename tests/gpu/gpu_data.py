@@ -1,7 +1,9 @@
 """Arrays for the GPU tests, and what the registry can do with them."""
 
 import math
+import os
 from dataclasses import dataclass
+from unittest import SkipTest
 
 import numpy as np
 
@@ -50,12 +52,23 @@ COUNTS = (
     4097,
 ) + (8191, 8192, 8193, 16383, 16384, 16385, 32768, 32769, 40001, 65537)
 LARGE_COUNTS = (131071, 262143, 262144, 262145, 524287, 1048573, 1050001)
+# The emulator is a thousand times as slow as a GPU.
+MOST_EMULATED = 20000
 
 SHAPES = (
     (1, 1), (3, 5), (4, 4), (5, 4), (4, 5), (17, 33), (64, 64), (129, 131), (1, 5000), (5000, 1),
     (1, 1, 1), (3, 5, 7), (4, 4, 4), (5, 4, 4), (4, 4, 5), (33, 17, 9), (31, 64, 65), (2, 300, 3),
     (2, 3, 5, 7), (9, 8, 7, 6),
 )  # fmt: skip
+
+
+def within_reach(counts: tuple[int, ...]) -> list[int]:
+    """Those of them that take no minutes; SkipTest if none does."""
+    emulated = "THINWIRE_TEST_EMULATED" in os.environ
+    near = [each for each in counts if not emulated or each <= MOST_EMULATED]
+    if not near:
+        raise SkipTest("arrays that are too long for the emulator")
+    return near
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from gpu_calls import (
     options_struct,
     shape_struct,
 )
-from gpu_data import Coder, make
+from gpu_data import Coder, make, within_reach
 from test_gpu_frames import check_array
 
 from thinwire import Codec
@@ -52,7 +52,7 @@ def test_lines(coder: Coder, share: int | str) -> None:
     coded = 0
     for fill, bits in fills_of(coder.dtype):
         codec = with_fill(coder, fill)
-        for count in COUNTS:
+        for count in within_reach(COUNTS):
             values, missing = field(coder.dtype, (count,), share, bits, seed=count)
             frame = check_array(codec, coder.dtype, values)
             if frame.size and fb.get(frame, fb.CODEC_AT, 1) in codec.ids:

@@ -62,7 +62,7 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   auto& counts = *reinterpret_cast<Counts*>(payload);
 #pragma unroll
   for (std::uint32_t each = 0; each < kPlanes * kBytes; each += kThreads) {
-    counts[0][each + threadIdx.x] = 0;
+    reinterpret_cast<std::uint32_t*>(payload)[each + threadIdx.x] = 0;
   }
   __syncthreads();
   std::uint32_t likely = ~0u;

@@ -99,9 +99,14 @@ __device__ void to_floats(std::uint32_t word, float* values) {
     values[0] = __uint_as_float(word << 16);
     values[1] = __uint_as_float(word & 0xFFFF0000u);
   } else {
+#if defined(__CUDA_ARCH__)
     asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
         : "=f"(values[0]), "=f"(values[1])
         : "r"(word));
+#else
+    values[0] = float_of_f16(static_cast<std::uint16_t>(word));
+    values[1] = float_of_f16(static_cast<std::uint16_t>(word >> 16));
+#endif
   }
 }
 

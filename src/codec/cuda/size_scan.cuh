@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/cuda/warp.cuh"
+#include "device/polling.cuh"
 
 namespace thinwire::codec::cuda {
 
@@ -30,11 +31,11 @@ __device__ inline void say(ScanWord* words, std::uint64_t index, ScanWord meanin
 
 // Waits for the sum up to and with `index`. One thread.
 __device__ inline std::uint64_t await_sum(const ScanWord* words, std::uint64_t index) {
-  ScanWord word = 0;
-  do {
-    word = *static_cast<const volatile ScanWord*>(words + index);
-  } while (word < kSum);
-  return word & kScanValue;
+  for (;;) {
+    const ScanWord word = *static_cast<const volatile ScanWord*>(words + index);
+    if (word >= kSum) return word & kScanValue;
+    device::between_polls();
+  }
 }
 
 // Turns the sizes of `count` chunks into sums as they become known, by one warp; the last sum.
@@ -71,6 +72,7 @@ __device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count)
       say(words, first + at, kSum, running);
     }
     sum = __shfl_sync(kAllLanes, up_to, 31);
+    if (lane == 0 && first_gap == 0) device::between_polls();
     base += first_gap * kWordsOfLane + (gaps == 0 ? 0 : __shfl_sync(kAllLanes, known, first_gap));
   }
   return sum;

@@ -32,8 +32,16 @@ struct Rows {
 // highest bit set stands for eight copies of the sign of the byte that the others name.
 __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
                                         std::uint32_t selector) {
-  std::uint32_t bytes;
+  std::uint32_t bytes = 0;
+#if defined(__CUDA_ARCH__)
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
+#else
+  for (int at = 0; at < 32; at += 8) {
+    const std::uint32_t nibble = selector >> at / 2;
+    const std::uint32_t byte = (nibble % 8 < 4 ? low : high) >> nibble % 4 * 8 & 0xFF;
+    bytes |= ((nibble & 8) == 0 ? byte : byte / 128 * 0xFF) << at;
+  }
+#endif
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -25,6 +26,11 @@ std::size_t pending();
 
 // Enqueues work of the test's.
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+
+// Work that is enqueued on the stream from the first call to the second does not run: the second
+// one returns it.
+void begin_capture(cudaStream_t stream);
+std::deque<std::function<void()>> end_capture(cudaStream_t stream);
 
 // Memory of a device, and a stream of one, as a program has them.
 std::byte* allocate(int device, std::size_t bytes);

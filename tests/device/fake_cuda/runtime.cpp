@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "fake_cuda/fake_cuda.h"
@@ -11,6 +12,7 @@
 struct CUstream_st {
   int device = 0;
   std::deque<std::function<void()>> work;
+  std::optional<std::deque<std::function<void()>>> captured = {};  // if it is being captured
 };
 
 struct CUevent_st {
@@ -49,7 +51,7 @@ void run_all(CUstream_st* stream) {
 cudaError_t add(cudaStream_t stream, std::function<void()> work) {
   const std::lock_guard lock(state().mutex);
   if (const cudaError_t failure = std::exchange(state().failure, cudaSuccess)) return note(failure);
-  stream->work.push_back(std::move(work));
+  (stream->captured ? *stream->captured : stream->work).push_back(std::move(work));
   return cudaSuccess;
 }
 
@@ -91,6 +93,17 @@ std::size_t pending() {
 
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   return add(stream, std::move(work));
+}
+
+void begin_capture(cudaStream_t stream) {
+  const std::lock_guard lock(state().mutex);
+  stream->captured.emplace();
+}
+
+std::deque<std::function<void()>> end_capture(cudaStream_t stream) {
+  const std::lock_guard lock(state().mutex);
+  return std::exchange(stream->captured, std::nullopt)
+      .value_or(std::deque<std::function<void()>>{});
 }
 
 std::byte* allocate(int device, std::size_t bytes) {
@@ -158,7 +171,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin)
     *value = state().shared_bytes[static_cast<std::size_t>(device)];
   else if (attribute == cudaDevAttrMultiProcessorCount)
-    *value = kProcessors;
+    *value = state().processors;
   else
     return note(cudaErrorInvalidValue);
   return cudaSuccess;
@@ -231,9 +244,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   work();
   return note(cudaErrorNotReady);
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   count(__func__);
-  *status = cudaStreamCaptureStatusNone;
+  *status = stream->captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {

@@ -29,7 +29,7 @@ struct State {
   std::vector<std::unique_ptr<CUstream_st>> streams;
   cudaError_t failure = cudaSuccess;  // of the next thing that is enqueued
   std::array<int, kDevices> shared_bytes{kSharedBytes[0], kSharedBytes[1]};
-  int launches = 0;
+  int launches = 0, processors = kProcessors;
   std::map<std::string, int> calls;
   std::map<const void*, std::string> kernels;  // by the host's functions of their names
   std::array<bool, kDevices> has_context{true, true};

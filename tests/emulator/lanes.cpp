@@ -1,0 +1,170 @@
+#include "lanes.h"
+
+#include <cuda_pipeline.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "kernel_language.h"
+#include "turns.h"
+
+namespace thinwire::emulator {
+namespace {
+
+enum class Wait : std::uint8_t { kNone, kBarrier, kWarp, kEnd };
+
+struct Lane {
+  Wait wait = Wait::kEnd;
+  unsigned mask = 0;  // of the exchange that it waits for
+  std::vector<std::vector<Copy>> copies;
+};
+
+// The lanes of one mask that meet. Values of two exchanges: some still read those of the last.
+struct Group {
+  unsigned mask = 0, arrived = 0, side = 0;
+  std::uint64_t value[2][kWarpLanes];
+  unsigned nonzero[2];
+};
+
+class Block {
+ public:
+  void run(unsigned threads, const std::function<void()>& kernel);
+  Told exchange(unsigned mask, std::uint64_t own);
+  Counted meet(bool own);
+  std::vector<std::vector<Copy>>& copies() { return lanes_[turns_.current()].copies; }
+
+ private:
+  void wait(Wait what);
+  void end_of_lane();
+  void open_barrier();
+  Group& group_of(unsigned warp, unsigned mask);
+  unsigned lanes_of(unsigned warp) const;
+  [[noreturn]] void give_up() const;
+
+  Turns turns_;
+  std::unique_ptr<Lane[]> lanes_ = std::make_unique<Lane[]>(kMostThreads);
+  std::vector<Group> groups_[kMostThreads / kWarpLanes];
+  unsigned threads_ = 0, ended_ = 0, at_barrier_ = 0, nonzero_ = 0;
+  Counted counted_{};
+  const std::function<void()> end_ = [this] { end_of_lane(); };
+};
+
+[[gnu::tls_model("initial-exec")]] thread_local Block* running = nullptr;
+
+void Block::run(unsigned threads, const std::function<void()>& kernel) {
+  threads_ = threads;
+  ended_ = at_barrier_ = nonzero_ = 0;
+  for (auto& groups : groups_) groups.clear();
+  for (unsigned number = 0; number < threads; ++number) {
+    lanes_[number].wait = Wait::kNone;
+    lanes_[number].copies.resize(1);
+    lanes_[number].copies[0].clear();
+  }
+  turns_.run(threads, kernel, end_);
+}
+
+void Block::wait(Wait what) {
+  Lane& lane = lanes_[turns_.current()];
+  lane.wait = what;
+  if (!turns_.wait()) give_up();
+}
+
+// Those at the barrier do not wait for it any longer.
+void Block::end_of_lane() {
+  lanes_[turns_.current()].wait = Wait::kEnd;
+  if (++ended_ == threads_) return turns_.finish();
+  if (at_barrier_ != 0 && at_barrier_ + ended_ == threads_) open_barrier();
+  wait(Wait::kEnd);
+}
+
+void Block::open_barrier() {
+  counted_ = {nonzero_, at_barrier_};
+  at_barrier_ = nonzero_ = 0;
+  for (unsigned number = 0; number < threads_; ++number) {
+    if (lanes_[number].wait != Wait::kBarrier) continue;
+    lanes_[number].wait = Wait::kNone;
+    turns_.make_ready(number);
+  }
+}
+
+// The last to come queues with the others, so that their order holds after it, too.
+Counted Block::meet(bool own) {
+  ++at_barrier_;
+  nonzero_ += own ? 1 : 0;
+  lanes_[turns_.current()].wait = Wait::kBarrier;
+  if (at_barrier_ + ended_ == threads_) open_barrier();
+  if (!turns_.wait()) give_up();
+  return counted_;
+}
+
+unsigned Block::lanes_of(unsigned warp) const {
+  const unsigned left = threads_ - warp * kWarpLanes;
+  return left >= kWarpLanes ? ~0u : (1u << left) - 1;
+}
+
+Group& Block::group_of(unsigned warp, unsigned mask) {
+  for (Group& group : groups_[warp]) {
+    if (group.mask == mask) return group;
+  }
+  // Its places stay: lanes read from them.
+  groups_[warp].reserve(kWarpLanes);
+  if (groups_[warp].size() == kWarpLanes) give_up();
+  Group& made = groups_[warp].emplace_back();
+  made.mask = mask;
+  return made;
+}
+
+Told Block::exchange(unsigned mask, std::uint64_t own) {
+  const unsigned thread = turns_.current(), warp = thread / kWarpLanes, lane = thread % kWarpLanes;
+  const unsigned present = mask & lanes_of(warp);
+  Group& group = group_of(warp, present);
+  const unsigned side = group.side;
+  if (group.arrived == 0) group.nonzero[side] = 0;
+  group.arrived |= 1u << lane;
+  group.value[side][lane] = own;
+  group.nonzero[side] |= own != 0 ? 1u << lane : 0;
+  lanes_[thread].mask = present;
+  lanes_[thread].wait = Wait::kWarp;
+  if (group.arrived == present) {
+    group.arrived = 0;
+    group.side ^= 1;
+    for (unsigned left = present; left != 0; left &= left - 1) {
+      const unsigned number = warp * kWarpLanes + static_cast<unsigned>(std::countr_zero(left));
+      lanes_[number].wait = Wait::kNone;
+      turns_.make_ready(number);
+    }
+  }
+  if (!turns_.wait()) give_up();
+  return {group.value[side], present, group.nonzero[side]};
+}
+
+void Block::give_up() const {
+  static constexpr const char* kWaits[] = {"for nothing", "at a barrier", "for its warp",
+                                           "no more"};
+  std::fprintf(stderr, "a kernel cannot end: block %u of %u\n", blockIdx.x, gridDim.x);
+  for (unsigned number = 0; number < threads_; ++number) {
+    const Lane& lane = lanes_[number];
+    std::fprintf(stderr, "  thread %u waits %s, mask %08x\n", number,
+                 kWaits[static_cast<int>(lane.wait)], lane.mask);
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void run_block(unsigned threads, const std::function<void()>& kernel) {
+  // A block a thread of the host.
+  static thread_local Block* const block = new Block;
+  running = block;
+  block->run(threads, kernel);
+}
+
+Told exchange(unsigned mask, std::uint64_t own) { return running->exchange(mask, own); }
+
+Counted meet(bool own) { return running->meet(own); }
+
+std::vector<std::vector<Copy>>& copies() { return running->copies(); }
+
+}  // namespace thinwire::emulator
