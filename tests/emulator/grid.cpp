@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "kernel_language.h"
+#include "indices.h"
 #include "lanes.h"
 
 namespace thinwire::codec::cuda {

@@ -17,18 +17,6 @@
 #undef __grid_constant__
 #define __grid_constant__
 
-namespace thinwire::emulator {
-
-struct Index {
-  unsigned x, y, z;
-};
-
-}  // namespace thinwire::emulator
-
-[[gnu::tls_model(
-    "initial-exec")]] extern constinit thread_local thinwire::emulator::Index threadIdx,
-    blockIdx, blockDim, gridDim;
-
 // As overloads, of numbers of two types, too.
 template <typename A, typename B>
 constexpr std::common_type_t<A, B> min(A a, B b) {
@@ -39,5 +27,6 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   return a < b ? b : a;
 }
 
+#include "indices.h"
 #include "numbers.h"
 #include "together.h"

@@ -2,12 +2,13 @@
 
 #include <cuda_pipeline.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
-#include "kernel_language.h"
+#include "indices.h"
 #include "turns.h"
 
 namespace thinwire::emulator {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "indices.h"
 #include "lanes.h"
 
 // ---- Barriers ----

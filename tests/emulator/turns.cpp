@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "kernel_language.h"
+#include "indices.h"
 
 constinit thread_local thinwire::emulator::Index threadIdx{}, blockIdx{}, blockDim{}, gridDim{};
 
