@@ -1,13 +1,10 @@
 #include "base/log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <string>
 
 #include "base/settings.h"
-#include "base/threads.h"
+#include "base/standard_error.h"
 
 namespace thinwire {
 namespace {
@@ -19,13 +16,6 @@ constexpr std::array<std::string_view, 6> kNames = {"off",  "error", "warning",
 constexpr int order(LogLevel level) {
   return level == LogLevel::kPlan ? 2 * static_cast<int>(LogLevel::kInfo) + 1
                                   : 2 * static_cast<int>(level);
-}
-
-// Whether the process began without standard error: then a file of the program's may have its
-// number.
-bool has_no_stderr = false;
-__attribute__((constructor)) void look_for_stderr() {
-  has_no_stderr = ::fcntl(STDERR_FILENO, F_GETFD) == -1;
 }
 
 LogLevel level_from_environment() {
@@ -50,15 +40,13 @@ LogLevel log_level() {
 }
 
 void log(LogLevel level, std::string_view text) {
-  if (level == LogLevel::kOff || order(level) > order(log_level()) || has_no_stderr) return;
+  if (level == LogLevel::kOff || order(level) > order(log_level())) return;
   std::string line = "thinwire: ";
   line += kNames[static_cast<std::size_t>(level)];
   line += ": ";
   line += text;
   line += '\n';
-  // Standard error may be closed, or a pipe whose reader has gone; there is nobody left to tell.
-  const NoWriteSignals quiet;
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  write_to_stderr(line);
 }
 
 }  // namespace thinwire

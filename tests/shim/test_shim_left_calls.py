@@ -32,6 +32,16 @@ def test_a_library_that_ends_after_this_one_ends_the_mpi(settings: str) -> None:
     assert done.code == 0 and done.output.count("finalized") == 2, done.output + done.errors
 
 
+def test_nothing_is_written_into_a_file_that_has_standard_errors_number(tmp_path: Path) -> None:
+    """The report was, and before it lines of the log."""
+    (mpi,) = (mpi for mpi in ALL if mpi.name == "openmpi")
+    program = f"exec {mpi.programs / 'shim_late_main'} {tmp_path}/kept.$OMPI_COMM_WORLD_RANK 2>&-"
+    settings = {**FORCED, "THINWIRE_REPORT": "1", "THINWIRE_LOG": "debug"}
+    done = mpirun(2, ["sh", "-c", program], mpi.production, settings)
+    assert done.code == 0 and done.output.count("number 2") == 2, done.output + done.errors
+    assert [(tmp_path / f"kept.{rank}").read_text() for rank in (0, 1)] == ["", ""]
+
+
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_an_error_handler_that_throws(settings: str, tmp_path: Path) -> None:
     """An unwinder of the library's own ended the process (exit by SIGABRT)."""

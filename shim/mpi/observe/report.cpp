@@ -1,10 +1,9 @@
 #include "shim/mpi/observe/report.h"
 
-#include <cstdio>
 #include <string>
 #include <utility>
 
-#include "base/threads.h"
+#include "base/standard_error.h"
 #include "shim/common/trace/recorder.h"
 #include "shim/mpi/native/raise.h"
 #include "shim/mpi/native/real.h"
@@ -127,10 +126,7 @@ bool everybody_reports() {
 void write(const Totals& totals, const std::string& whose, const std::string& suffix) {
   const std::string& target = process().settings.report;
   if (target == "1") {
-    const std::string text = as_text(totals, whose);
-    const NoWriteSignals quiet;
-    std::fwrite(text.data(), 1, text.size(), stderr);
-    return;
+    return write_to_stderr(as_text(totals, whose));
   }
   shim::write_report(target + suffix, as_json(totals));
 }

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/standard_error.h"
 #include "members/membership.h"
 #include "native/not_taken.h"
 #include "native/real.h"
@@ -205,10 +204,7 @@ void report_now() {
   if (settings().report.empty()) return;
   take_last_reports();
   if (settings().report == "1") {
-    const std::string text = as_text(all, rank);
-    const NoWriteSignals quiet;
-    std::fwrite(text.data(), 1, text.size(), stderr);
-    return;
+    return write_to_stderr(as_text(all, rank));
   }
   shim::write_report(settings().report + ".nccl.rank" + rank, as_json(all, rank));
 }
