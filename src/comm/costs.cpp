@@ -103,7 +103,7 @@ std::optional<plan::CodecCost> find_in(const costs::Table* known, const Call& ca
 }
 
 // Measurements of this process, by what they depend on: programs make a communicator at each step,
-// and a measurement takes some 20 ms.
+// and a measurement takes some 10 ms.
 struct Measured {
   std::mutex mutex;  // guards what is below; one thread measures at a time
   std::map<std::string, plan::CodecCost> costs;
