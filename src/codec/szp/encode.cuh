@@ -49,10 +49,11 @@ __device__ inline Summary sum_up(const EncodeState& state, const Who& who) {
   const std::uint32_t codes = who.lane < kWarps ? state.codes[who.lane] : 0;
   summary.plain_bits = cuda::sum_of_lanes(who.lane < kWarps ? state.plain_bits[who.lane] : 0);
   const bool is_differenced = summary.place.total <= summary.plain_bits;
-  const std::uint32_t groups = (codes >> (is_differenced ? 16 : 18) & 3) << (2 * who.lane);
+  const std::uint32_t groups =
+      who.lane < kWarps ? (codes >> (is_differenced ? 16 : 18) & 3) << (2 * who.lane) : 0;
   const std::uint32_t most = cuda::most_of_lanes(codes >> (is_differenced ? 0 : 8) & 0x1F);
-  summary.head = {cuda::bits_of_lanes(who.lane < kWarps ? groups : 0), bit_width(most),
-                  is_differenced, __any_sync(kAllLanes, codes >> 31 != 0) != 0, false};
+  summary.head = {cuda::bits_of_lanes(groups), bit_width(most), is_differenced,
+                  __any_sync(kAllLanes, codes >> 31 != 0) != 0, false};
   return summary;
 }
 
