@@ -33,9 +33,21 @@ TEST(Waiting, TheLibrarysThreadSleepsWhereNothingComes) {
   waiting.set(Waiting::Who::kLibrary);
   turns_in(waiting, milliseconds(5));
   const double before = seconds_of_thread();
-  // The longest sleep is 200 microseconds.
-  EXPECT_LT(turns_in(waiting, milliseconds(200)), 1500);
+  // A sleep is 200 microseconds, later a 64th of the wait.
+  EXPECT_LT(turns_in(waiting, milliseconds(200)), 1000);
   EXPECT_LT(seconds_of_thread() - before, 0.05);
+}
+
+TEST(Waiting, TheLibrarysThreadDoesNotSleepWhileTheProgramWaits) {
+  sleep_precisely();
+  std::atomic<unsigned> wanted = 0;
+  Waiting waiting;
+  waiting.set(Waiting::Who::kLibrary, &wanted);
+  turns_in(waiting, milliseconds(100));
+  wanted = 1;
+  EXPECT_GT(turns_in(waiting, milliseconds(50)), 2000);
+  wanted = 0;
+  EXPECT_LT(turns_in(waiting, milliseconds(50)), 500);
 }
 
 // Two threads on one processor: a turn of each costs the other no time slice.

@@ -18,7 +18,7 @@ TEST(Worker, WhoWaitsRunsWhatNobodyHasBegun) {
   Worker worker(Worker::Order::kAsHandedOver);
   std::atomic<int> run = 0, by_caller = 0;
   const auto caller = std::this_thread::get_id();
-  const auto task = [&](Who who) {
+  const auto task = [&](Who who, const auto&) {
     ++run;
     EXPECT_EQ(who == Who::kProgram, std::this_thread::get_id() == caller);
     if (who == Who::kProgram) ++by_caller;
@@ -35,7 +35,7 @@ TEST(Worker, RunsWithoutAnybodyWhoWaits) {
   Worker worker(Worker::Order::kAsHandedOver);
   std::atomic<int> run = 0;
   for (int at = 1; at <= 20; ++at) {
-    worker.hand_over(request(at), [&run](Who) { ++run; });
+    worker.hand_over(request(at), [&run](Who, const auto&) { ++run; });
   }
   while (run < 20) std::this_thread::yield();
 }
@@ -44,7 +44,7 @@ TEST(Worker, RunsWithoutAnybodyWhoWaits) {
 TEST(Worker, TakesNoSignalsOfTheProgram) {
   Worker worker(Worker::Order::kAsHandedOver);
   std::atomic<bool> run = false;
-  worker.hand_over(request(1), [&run](Who who) {
+  worker.hand_over(request(1), [&run](Who who, const auto&) {
     sigset_t blocked{};
     pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
     EXPECT_EQ(who, Who::kLibrary);
@@ -58,7 +58,7 @@ TEST(Worker, RunsInTheOrderOfTheCalls) {
   Worker worker(Worker::Order::kAsHandedOver);
   std::vector<int> order;  // one task at a time writes to it
   for (int at = 1; at <= 100; ++at) {
-    worker.hand_over(request(at), [&order, at](Who) { order.push_back(at); });
+    worker.hand_over(request(at), [&order, at](Who, const auto&) { order.push_back(at); });
     if (at % 7 == 0) worker.run_until_done(request(at - 2));
   }
   worker.run_until_idle();
@@ -73,13 +73,34 @@ TEST(Worker, WhoWaitsForOneOfManyAtOnceIsNotHeldUpByOthers) {
   std::atomic<bool> goes_on = false;
   for (int round = 0; round < 50; ++round) {
     goes_on = false;
-    worker.hand_over(request(1), [&](Who) {
+    worker.hand_over(request(1), [&](Who, const auto&) {
       while (!goes_on) std::this_thread::yield();
     });
-    worker.hand_over(request(2), [](Who) {});
+    worker.hand_over(request(2), [](Who, const auto&) {});
     worker.run_until_done(request(2));
     goes_on = true;
     worker.run_until_done(request(1));
+  }
+}
+
+// That thread must not sleep then: it alone moves the messages of the process.
+TEST(Worker, ATaskLearnsThatAThreadOfTheProgramWaitsForIt) {
+  for (const auto order : {Worker::Order::kAsHandedOver, Worker::Order::kAtOnce}) {
+    Worker worker(order);
+    std::atomic<bool> begun = false, others_begun = false;
+    worker.hand_over(request(1), [&](Who who, const auto& waiting) {
+      begun = true;
+      while (who == Who::kLibrary && waiting == 0) std::this_thread::yield();
+    });
+    while (!begun) std::this_thread::yield();
+    worker.hand_over(request(2), [&](Who, const auto& waiting) {
+      if (order == Worker::Order::kAtOnce) EXPECT_EQ(waiting, 0U);
+      others_begun = true;
+    });
+    // Of two that run one after the other the second waits for the first.
+    worker.run_until_done(request(order == Worker::Order::kAtOnce ? 1 : 2));
+    worker.run_until_idle();
+    EXPECT_TRUE(others_begun);
   }
 }
 
@@ -92,7 +113,7 @@ TEST(Worker, HoldsAThreadForEachOfManyAtOnce) {
   EXPECT_TRUE(worker.hold_thread());
   std::atomic<int> begun = 0;
   for (int at = 1; at <= 3; ++at) {
-    worker.hand_over(request(at), [&begun](Who) {
+    worker.hand_over(request(at), [&begun](Who, const auto&) {
       ++begun;
       while (begun < 3) std::this_thread::yield();
     });
@@ -106,7 +127,7 @@ TEST(Worker, WhatIsLeftRunsBeforeItEnds) {
   {
     Worker worker(Worker::Order::kAsHandedOver);
     for (int at = 1; at <= 10; ++at) {
-      worker.hand_over(request(at), [&run](Who) { ++run; });
+      worker.hand_over(request(at), [&run](Who, const auto&) { ++run; });
     }
   }
   EXPECT_EQ(run, 10);

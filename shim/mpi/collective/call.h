@@ -60,7 +60,9 @@ class CallQueue {
   int take_error() { return transport_->take_error(); }
 
   // Who runs what follows.
-  void set_waiter(Waiting::Who who) { transport_->set_waiter(who); }
+  void set_waiter(Waiting::Who who, const std::atomic<unsigned>* wanted = nullptr) {
+    transport_->set_waiter(who, wanted);
+  }
 
   Lists lists;  // of the call under way
 

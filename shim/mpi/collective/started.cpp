@@ -52,12 +52,15 @@ int Started::begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_
   if (error != MPI_SUCCESS) return error;
   *request = request_;
   add_running(request_, worker);
-  worker->hand_over(request_, [this, &queue](Waiting::Who who) { run(queue, who); });
+  worker->hand_over(request_,
+                    [this, &queue](Waiting::Who who, const std::atomic<unsigned>& wanted) {
+                      run(queue, who, wanted);
+                    });
   return MPI_SUCCESS;
 }
 
-void Started::run(CallQueue& queue, Waiting::Who who) {
-  queue.set_waiter(who);
+void Started::run(CallQueue& queue, Waiting::Who who, const std::atomic<unsigned>& wanted) {
+  queue.set_waiter(who, &wanted);
   const bool compresses = !part_.is_open || agree_on_signature(part_, queue);
   observe_begun(compresses ? NativeReason::kCompressed : NativeReason::kDtype);
   int error = MPI_ERR_INTERN;

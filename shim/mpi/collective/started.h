@@ -32,7 +32,7 @@ class Started {
   int begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_Request* request);
 
  private:
-  void run(CallQueue& queue, Waiting::Who who);
+  void run(CallQueue& queue, Waiting::Who who, const std::atomic<unsigned>& wanted);
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
 

@@ -28,7 +28,9 @@ class MpiTransport {
   MPI_Comm comm() const { return comm_; }
 
   // Sets whose thread waits for messages.
-  void set_waiter(Waiting::Who who) { waiter_.set(who); }
+  void set_waiter(Waiting::Who who, const std::atomic<unsigned>* wanted) {
+    waiter_.set(who, wanted);
+  }
   void share_processors() { waiter_.share_processors(); }
 
   // Sets the network's rate in bytes per second, which decides whether messages between nodes

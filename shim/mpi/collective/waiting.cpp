@@ -37,7 +37,7 @@ microseconds sleep_after(microseconds waited) {
 }  // namespace
 
 void Waiting::idle() {
-  if (who_ == Who::kLibrary) return idle_of_library();
+  if (waits_as_library()) return idle_of_library();
   if (++turns_ > (shares_ ? kTurnsWhereShared : kTurnsBeforeYield)) sched_yield();
 }
 

@@ -1,6 +1,7 @@
 // How a thread waits that has nothing to do until another rank's message comes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -14,9 +15,12 @@ class Waiting {
     kLibrary,  // a thread of the library, while the program computes or sleeps in a wait of its own
   };
 
-  // Who waits from now on.
-  void set(Who who) {
+  // Who waits from now on. A thread of the library waits as the program does while `wanted`, if
+  // there is one, counts threads of the program that wait for what it does: nobody else may be
+  // moving the process' messages meanwhile.
+  void set(Who who, const std::atomic<unsigned>* wanted = nullptr) {
     who_ = who;
+    wanted_ = wanted;
     turns_ = 0;
   }
 
@@ -34,7 +38,13 @@ class Waiting {
  private:
   void idle_of_library();
 
+  bool waits_as_library() const {
+    return who_ == Who::kLibrary &&
+           (wanted_ == nullptr || wanted_->load(std::memory_order_relaxed) == 0);
+  }
+
   Who who_ = Who::kProgram;
+  const std::atomic<unsigned>* wanted_ = nullptr;
   bool shares_ = false;
   std::uint32_t turns_ = 0;
   std::chrono::steady_clock::time_point begin_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/threads.h"
@@ -73,13 +74,29 @@ std::deque<Worker::Named>::iterator Worker::find(MPI_Request request) {
 void Worker::run(std::deque<Named>::iterator next, Waiting::Who who, Lock& lock) {
   const Named one = std::move(*next);
   tasks_.erase(next);
-  running_.push_back(one.request);
+  const auto running = std::make_shared<Running>(one.request);
+  running_.push_back(running);
   is_waited_for_ = who == Waiting::Who::kProgram;
   lock.unlock();
-  one.task(who);
+  one.task(who, running->waiting);
   lock.lock();
-  running_.erase(std::ranges::find(running_, one.request));
+  running_.erase(std::ranges::find(running_, running));
   changed_.notify_all();
+}
+
+bool Worker::runs(MPI_Request request) const {
+  return std::ranges::any_of(running_,
+                             [request](const auto& each) { return each->request == request; });
+}
+
+// Waits until something changes, for those of the running tasks that matter.
+void Worker::wait_for(std::function<bool(const Running&)> matters, Lock& lock) {
+  std::vector<std::shared_ptr<Running>> awaited;
+  std::ranges::copy_if(running_, std::back_inserter(awaited),
+                       [&](const auto& each) { return matters(*each); });
+  for (const auto& each : awaited) ++each->waiting;
+  changed_.wait(lock);
+  for (const auto& each : awaited) --each->waiting;
 }
 
 void Worker::run_until_done(MPI_Request request) {
@@ -87,12 +104,13 @@ void Worker::run_until_done(MPI_Request request) {
   for (;;) {
     auto next = find(request);
     const bool is_queued = next != tasks_.end();
-    if (!is_queued && std::ranges::count(running_, request) == 0) return;
+    if (!is_queued && !runs(request)) return;
     if (is_queued && has_place()) {
       if (order_ == Order::kAsHandedOver) next = tasks_.begin();
       run(next, Waiting::Who::kProgram, lock);
     } else {
-      changed_.wait(lock);
+      // One that is queued waits for all that run.
+      wait_for([&](const Running& each) { return is_queued || each.request == request; }, lock);
     }
   }
 }
@@ -103,7 +121,7 @@ void Worker::run_until_idle() {
     if (!tasks_.empty() && has_place()) {
       run(tasks_.begin(), Waiting::Who::kProgram, lock);
     } else {
-      changed_.wait(lock);
+      wait_for([](const Running&) { return true; }, lock);
     }
   }
 }

@@ -2,10 +2,12 @@
 // by threads of the library, or by those of the program that wait for it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -22,7 +24,8 @@ class Worker : public Runner {
     kAsHandedOver,  // one at a time
     kAtOnce,        // by as many threads as tasks are on their way at once
   };
-  using Task = std::function<void(Waiting::Who)>;  // gets who runs it
+  // Gets who runs it, and how many threads of the program wait for it by now.
+  using Task = std::function<void(Waiting::Who, const std::atomic<unsigned>&)>;
 
   explicit Worker(Order order) : order_(order) {}
   // Waits for all that was handed over.
@@ -54,6 +57,11 @@ class Worker : public Runner {
     MPI_Request request;
     Task task;
   };
+  // A task that somebody has.
+  struct Running {
+    MPI_Request request;
+    std::atomic<unsigned> waiting = 0;  // threads of the program
+  };
   using Lock = std::unique_lock<std::mutex>;
 
   bool has_place() const;
@@ -61,16 +69,18 @@ class Worker : public Runner {
   void add_thread_if_wanted();
   std::deque<Named>::iterator find(MPI_Request request);
   void run(std::deque<Named>::iterator next, Waiting::Who who, Lock& lock);
+  bool runs(MPI_Request request) const;
+  void wait_for(std::function<bool(const Running&)> matters, Lock& lock);
   void work();
 
   const Order order_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
-  std::deque<Named> tasks_;           // that nobody has begun
-  std::vector<MPI_Request> running_;  // of tasks that somebody has
-  std::size_t held_ = 0;              // threads of which somebody has made sure
-  std::size_t busy_ = 0;              // threads of the library with a task
-  std::size_t drowsy_ = 0;            // that let a program's thread go first
+  std::deque<Named> tasks_;  // that nobody has begun
+  std::vector<std::shared_ptr<Running>> running_;
+  std::size_t held_ = 0;    // threads of which somebody has made sure
+  std::size_t busy_ = 0;    // threads of the library with a task
+  std::size_t drowsy_ = 0;  // that let a program's thread go first
   std::uint64_t handed_over_ = 0;
   bool is_waited_for_ = false;  // the last task ran in a thread of the program
   bool ends_ = false;
