@@ -137,6 +137,9 @@ tw_status tw_simulate(const tw_codec* codec, const tw_simulation_machine* machin
     const auto figures =
         own->in_streams == 1 ? in_streams(*own, spec, model) : polled(*own, spec, model);
     if (!figures.ok()) return capi::report(figures.status());
+    if (!std::isfinite(figures->seconds)) {
+      return capi::misuse("tw_simulate: the machine is so slow that no number says its time");
+    }
     capi::give(to_c(*figures), simulation);
     return TW_OK;
   });

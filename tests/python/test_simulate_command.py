@@ -1,6 +1,7 @@
 """`thinwire simulate` and what it is fitted to; machines, calls and options that are refused."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,11 @@ from typer.testing import CliRunner
 import thinwire
 from thinwire.cli import command_line
 from thinwire.codec import Codec, CodecCost
+from thinwire.errors import ThinwireError
 from thinwire.simulation import Machine
 from thinwire.simulation.calibrate import calibrate
 from thinwire.simulation.points import Point, predict, read_points
-from thinwire.simulation.run import Call
+from thinwire.simulation.run import Call, run
 
 BARE = Machine(1e9, latency=0, message=0, inside=0, inside_latency=0, copy=0, coding=0)
 MPC, FREE = Codec("mpc"), CodecCost(1e18, 1e18, 2)
@@ -210,3 +212,46 @@ def test_points_are_rows_with_figures(tmp_path: Path) -> None:
     file.write_text(json.dumps([row]))
     with pytest.raises(ValueError, match="too few"):
         read_points([file])
+    for name, value in (
+        ("seconds", 5e-324),
+        ("seconds", -1),
+        ("seconds", math.inf),
+        ("link", "1e-320B/s"),
+        ("burst_bytes", -1),
+        ("burst_bytes", math.nan),
+        ("encode_seconds", 10**400),
+        ("ranks", math.inf),
+        ("nodes", -4),
+        ("ratio", 10**400),
+        ("algorithm", []),
+        ("coding", "twice"),
+        ("op", {}),
+    ):
+        file.write_text(json.dumps([row, row, row | {name: value}]))
+        with pytest.raises(ValueError, match="no rows of"):
+            read_points([file])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"cores": 1.5}, {"cores": "x"}, {"threads": -1}, {"one_machine": [1]}, {"latency": 10**400}],
+    ids=str,
+)
+def test_a_machine_of_other_values_is_none(changed: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "machine.json"
+    Machine(1e9).save(file)
+    file.write_text(json.dumps(json.loads(file.read_text()) | changed))
+    with pytest.raises(ValueError, match="no machine of"):
+        Machine.read(file)
+
+
+def test_a_time_that_no_number_says_is_an_error() -> None:
+    with pytest.raises(ThinwireError, match="so slow"):
+        run(
+            Call("allreduce", 1 << 30, "f32", 4, 1),
+            Machine(1e-307),
+            None,
+            None,
+            algorithm="ring",
+            coding="once",
+        )

@@ -83,7 +83,7 @@ TEST(Worker, WhoWaitsForOneOfManyAtOnceIsNotHeldUpByOthers) {
   }
 }
 
-// That thread must not sleep then: it alone moves the messages of the process.
+// It must not sleep then: it alone moves the messages of the process.
 TEST(Worker, ATaskLearnsThatAThreadOfTheProgramWaitsForIt) {
   for (const auto order : {Worker::Order::kAsHandedOver, Worker::Order::kAtOnce}) {
     Worker worker(order);
@@ -97,7 +97,7 @@ TEST(Worker, ATaskLearnsThatAThreadOfTheProgramWaitsForIt) {
       if (order == Worker::Order::kAtOnce) EXPECT_EQ(waiting, 0U);
       others_begun = true;
     });
-    // Of two that run one after the other the second waits for the first.
+    // The second of two that run one after the other waits for the first.
     worker.run_until_done(request(order == Worker::Order::kAtOnce ? 1 : 2));
     worker.run_until_idle();
     EXPECT_TRUE(others_begun);

@@ -127,12 +127,12 @@ def calibrated(
     try:
         points = read_points(paths, fastest=fastest)
         own = repeats(points, read_points(again, fastest=fastest)) if again else None
-    except ValueError as error:
+        fits = [
+            calibrate(points, cores=cores, one_machine=one_machine, swapped=swapped)
+            for swapped in (False, True)
+        ]
+    except (ValueError, ThinwireError) as error:
         raise typer.BadParameter(str(error)) from error
-    fits = [
-        calibrate(points, cores=cores, one_machine=one_machine, swapped=swapped)
-        for swapped in (False, True)
-    ]
     if save is not None:
         fits[0].machine.save(save)
     if as_json:

@@ -148,10 +148,8 @@ def _machine_of(first: Machine, values: Values) -> Machine:
 def _badness(points: list[Point], machine: Machine) -> float:
     """The mean of what predictions are off by, in logarithms, so that twice and half count alike;
     squares of small ones, at most 1."""
-    squares = [
-        (math.log(predict(point, machine) / point.seconds) / SPREAD) ** 2 for point in points
-    ]
-    return sum(square / (square + 1) for square in squares) / len(squares)
+    off = [math.log(predict(point, machine) / point.seconds) / SPREAD for point in points]
+    return sum(each**2 / (each**2 + 1) for each in off) / len(off)
 
 
 def _descend(values: Values, badness: Callable[[Values], float]) -> tuple[float, Values]:

@@ -1,7 +1,7 @@
 """The machine that is simulated: links, memory, processors."""
 
 import json
-import math
+import sys
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -71,9 +71,13 @@ class Machine:
     def __post_init__(self) -> None:
         for name in ("link", "link_share", *IN_C):
             value = getattr(self, name)
-            if not math.isfinite(value) or value < 0:
+            if not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
                 raise ValueError(f"{name}: {value} is no rate, time or share")
-        if self.link <= 0 or self.link_share <= 0:
+        for name in ("cores", "threads", "one_machine"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not 0 <= value < 1 << 32:
+                raise ValueError(f"{name}: {value} is no number of them")
+        if self.link * self.link_share <= 0:
             raise ValueError(f"link: {self.link * self.link_share} bytes per second carry nothing")
         if self.overlap > 1:
             raise ValueError(f"overlap: {self.overlap} is more than the whole")
@@ -97,7 +101,14 @@ class Machine:
             known = json.loads(path.read_text())
             costs = {str(spec): (float(e), float(d)) for spec, (e, d) in known["costs"].items()}
             machine = cls(**(known | {"costs": costs}))
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise ValueError(f"{path}: no machine of `thinwire simulate`: {error}") from error
         return machine if link is None else replace(machine, link=link)
 

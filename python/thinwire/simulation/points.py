@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from thinwire.codec import Codec, CodecCost
+from thinwire.comm.operation_names import algorithms, codings, operations
+from thinwire.errors import ThinwireError
 from thinwire.library import parse_link_rate
 from thinwire.plan import PlanSettings, plan_collective
 from thinwire.simulation.machine import Machine
@@ -17,6 +19,8 @@ from thinwire.simulation.run import Call, run
 
 # As near to the measured time as a prediction should be.
 NEAR = 0.15
+# Figures of a row stay between these: seconds, and bytes, ratios and rates.
+MOST_SECONDS, MOST = 1e6, 1e18
 # Halves are drawn by this number, so that they are the same each time.
 SEED = 20261129
 
@@ -52,7 +56,15 @@ def read_points(paths: list[Path], *, fastest: bool = False) -> list[Point]:
         try:
             rows = json.loads(path.read_text())
             points += [_point_of(row, which) for row in rows if _is_whole(row)]
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        except (
+            LookupError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            ValueError,
+            RecursionError,
+            ThinwireError,
+        ) as error:
             raise ValueError(
                 f"{path}: no rows of `thinwire bench collective --json`: {error}"
             ) from error
@@ -70,20 +82,31 @@ def _is_whole(row: dict[str, Any]) -> bool:
 
 def _point_of(row: dict[str, Any], which: str) -> Point:
     ranks, nodes = int(row["ranks"]), int(row["nodes"])
-    if ranks % nodes:
+    if nodes < 1 or ranks < nodes or ranks % nodes:
         raise ValueError(f"{ranks} ranks on {nodes} nodes")
+    for name, known in (("op", operations()), ("algorithm", algorithms()), ("coding", codings())):
+        if row[name] not in known:
+            raise ValueError(f"{name}: {row[name]!r} is not known")
     return Point(
         Call(row["op"], int(row["size"]), _dtype_of(row["data"]), nodes, ranks // nodes),
-        parse_link_rate(row["link"]),
+        _figure("link", parse_link_rate(row["link"]), 1, MOST),
         Codec(row["codec"]).spec,
         row["algorithm"],
         row["coding"],
-        float(row[which]),
-        float(row["ratio"] or 1),
-        float(row.get("burst_bytes") or 0),
-        float(row.get("encode_seconds") or 0),
-        float(row.get("decode_seconds") or 0),
+        _figure(which, row[which], 1e-9, MOST_SECONDS),
+        _figure("ratio", row["ratio"] or 1, 1e-6, MOST),
+        _figure("burst_bytes", row.get("burst_bytes") or 0, 0, MOST),
+        _figure("encode_seconds", row.get("encode_seconds") or 0, 0, MOST_SECONDS),
+        _figure("decode_seconds", row.get("decode_seconds") or 0, 0, MOST_SECONDS),
     )
+
+
+def _figure(name: str, value: Any, least: float, most: float) -> float:
+    """ValueError for what is no number, or none between these."""
+    number = float(value)
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {number} is not between {least:g} and {most:g}")
+    return number
 
 
 def _dtype_of(name: str) -> str:
