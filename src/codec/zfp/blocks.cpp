@@ -114,6 +114,12 @@ void put_lanes(Group& group, int count, int block_bits, BitWriter& stream) {
   }
 }
 
+// The first `kBits` bits of a block.
+template <int kBits, typename Bits>
+std::uint32_t header_of(const Bits& block) {
+  return static_cast<std::uint32_t>(block.template window<false>() & low_bits_mask(kBits));
+}
+
 // Returns a plane below which none has ones.
 template <typename Bits, typename Group>
 int get_lanes(LaneReader& stream, int count, int block_bits, Group& group) {
@@ -124,8 +130,7 @@ int get_lanes(LaneReader& stream, int count, int block_bits, Group& group) {
   int lowest = kPlanes;
   for (int at = 0; at < count; ++at) {
     Bits block = Bits::of(stream.next(block_bits));
-    const auto header =
-        static_cast<std::uint32_t>(block.template window<false>() & low_bits_mask(kHeader));
+    const std::uint32_t header = header_of<kHeader>(block);
     if ((header & 1) != 0) {
       block.skip(kHeader);
       const int last = lowest_plane<Scalar, Group::kRank>(header);
@@ -148,8 +153,7 @@ int get_lists(LaneReader& stream, int count, int block_bits, Group& group) {
   const auto begin = [&](int at) {
     if (at < count) bits = stream.next(block_bits);
     Bits block = Bits::of(bits);
-    const auto header =
-        static_cast<std::uint32_t>(block.template window<false>() & low_bits_mask(kHeader));
+    const std::uint32_t header = header_of<kHeader>(block);
     group.scale[at] = inverse_scale<Scalar>(header);
     int last = lowest_plane<Scalar, Group::kRank>(header);
     block.skip(kHeader);
