@@ -1047,7 +1047,7 @@ typedef struct tw_simulation_machine {
   uint64_t reserved;
   double burst_bytes;   /* that each end of a link lets through at once after a pause */
   double pause_seconds; /* for which the links have lain idle when the call begins */
-  double eager_bytes;   /* 0, or bytes of a message from which on its receiver is asked first, as
+  double eager_bytes;   /* 0, or bytes of a message beyond which its receiver is asked first, as
                            MPIs do between nodes */
   double buffer_bytes;  /* of a connection, that lie ready for the link */
 } tw_simulation_machine;
