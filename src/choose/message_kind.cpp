@@ -23,7 +23,13 @@ MessageKind::MessageKind(const MessageKind& all, std::uint64_t messages) {
     codes_ = all.codes_;
     lag_ = all.lag_;  // of its steps no more than of all peers' begin meanwhile
     lag_.drop();
+    alternation_ = all.alternation_;
   }
+}
+
+// Messages in flight, in steps.
+std::uint64_t MessageKind::lag() const {
+  return std::max<std::uint64_t>(lag_.steps(), alternation_.is_on() ? 1 : 0);
 }
 
 // The step before ends with this one.
@@ -31,7 +37,7 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
   last_ = nanoseconds;
   if (position_ == 0) return;  // there was none
-  const std::uint64_t lag = is_in_round_ ? round_.lag : lag_.steps();
+  const std::uint64_t lag = is_in_round_ ? round_.lag : this->lag();
   if (frames_of_step_ > 0) frame_at_ = position_;
   in_row_ = last_turn_.is_coded == before_.is_coded ? in_row_ + 1 : 1;
   before_ = last_turn_;
@@ -40,6 +46,8 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   const bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
   const bool went_raw = !last_turn_.is_coded;
   glance_.add(position_ - 1, last_took_, is_timed && last_turn_.is_coded == codes_, lag);
+  if (last_turn_.is_in_round || !is_timed) alternation_.end();
+  if (!last_turn_.is_in_round) alternation_.add(last_took_);
   if (is_in_round_) note_cost();
   if (is_in_round_ && is_timed && (went_raw || went_coded)) add_time(went_coded);
   changed_.pass(last_took_);
@@ -56,7 +64,7 @@ void MessageKind::note_usual(bool is_usual) {
   if (!is_usual) usual_ = {};
   if (!is_usual) return;
   usual_.add(last_took_);
-  if (usual_.number() < static_cast<double>(lag_.steps())) return;
+  if (usual_.number() < static_cast<double>(lag())) return;
   changed_.note(usual_.mean());
   usual_ = {};
 }

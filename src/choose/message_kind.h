@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "choose/alternation.h"
 #include "choose/call_kind.h"
 #include "choose/changed_times.h"
 #include "choose/glance.h"
@@ -72,6 +73,7 @@ class MessageKind {
   double saving() const;
 
  private:
+  std::uint64_t lag() const;
   void note_time(std::uint64_t nanoseconds);
   void add_time(bool is_coded);
   void note_usual(bool is_usual);
@@ -106,6 +108,7 @@ class MessageKind {
   std::uint32_t together_ = 0;  // messages of the step
   std::uint64_t position_ = 0;  // of the next step
   Lag lag_;
+  Alternation alternation_;
   Glance glance_;               // before each timing round of a program with a lag
   bool has_glanced_ = false;    // that timing round is due
   std::uint32_t glances_ = 0;   // in a row, after which none was

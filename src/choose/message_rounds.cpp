@@ -85,21 +85,21 @@ bool MessageKind::is_due(const Foreseen& foreseen) {
   if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
   if (due_ != 0) return position_ >= due_;
   // The first step opens connections, the second is the timing round's first.
-  if (!lag_.is_known() || position_ <= lag_.steps()) return false;
+  if (!lag_.is_known() || position_ <= lag()) return false;
   return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
 }
 
 MessageRound MessageKind::round_at(std::uint64_t position) const {
-  return usual_round(position).with_lag(lag_.steps());
+  return usual_round(position).with_lag(lag());
 }
 
 // Messages that are compressed untimed have to be timed.
 void MessageKind::begin_glance_or_round(const Foreseen& foreseen) {
   const bool is_untimed = codes_ && !times_.are_timed();
-  if (lag_.steps() == 0 || has_glanced_ || is_untimed) {
+  if (lag() == 0 || has_glanced_ || is_untimed) {
     begin_round(foreseen);
   } else {
-    glance_.begin(position_, lag_.steps());
+    glance_.begin(position_, lag());
   }
 }
 
@@ -150,7 +150,7 @@ void MessageKind::end_glance() {
     changed_.begin(glance_.after(), 0);
   }
   is_asked_for_ = is_long_ = false;
-  const std::uint64_t lag = lag_.steps();
+  const std::uint64_t lag = this->lag();
   const std::uint64_t steps = codes_ ? pause_coded(lag, glances_)
                                      : pause_of(kPartRaw * glance_.more(), 2 * lag,
                                                 (2 * lag + 2 * kRoundGrid) << (glances_ - 1));

@@ -166,6 +166,30 @@ TEST(MessageKind, RanksThatExchangeComeToTheSame) {
   }
 }
 
+// Two ranks that send each other at once over a slow link, where each second step pays for three of
+// four messages, so that a step's time tells of the way that the one before it went, and one rank
+// alone sees a message under way: both go on to compress, as somebody's word for the rate has them
+// begin.
+TEST(MessageKind, StepsThatPayForThoseBeforeThemByTurnsAreNotMistaken) {
+  constexpr std::uint64_t kRaw = 84, kCoded = 36;
+  for (const unsigned phase : {0U, 1U}) {
+    std::array<MessageKind, 2> ranks{MessageKind(true), MessageKind(true)};
+    std::array<std::uint64_t, 2> costs{}, before{};
+    std::uint64_t now = 1;
+    int coded = 0;
+    for (unsigned step = 0; step < 100; ++step) {
+      for (const unsigned rank : {0U, 1U}) {
+        const bool is_coded = next_of(ranks[rank], kGains, now, step, rank).is_coded;
+        if (is_coded) ranks[rank].made_frame();
+        coded += is_coded ? 1 : 0;
+        before[rank] = std::exchange(costs[rank], is_coded ? kCoded : kRaw);
+      }
+      now += (step % 2 == phase ? costs[0] : before[1] + costs[0] + costs[1]) * kMillisecond;
+    }
+    EXPECT_GT(coded, 160) << phase;
+  }
+}
+
 // Half of the messages do not shrink, and are no reason to doubt what the others save.
 TEST(MessageKind, WhatDoesNotShrinkIsNotInTheTimes) {
   MessageKind of(false);

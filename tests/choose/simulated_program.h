@@ -11,14 +11,15 @@
 
 namespace thinwire::choose {
 
-// The next message of a program that waits for each in the step in which it is sent.
+// The next message of a program that waits for each in the step in which it is sent. `under_way`:
+// so many are in the system's buffers then.
 inline MessageTurn next_of(MessageKind& of, const Foreseen& foreseen, std::uint64_t nanoseconds,
-                           std::uint64_t waits) {
+                           std::uint64_t waits, double under_way = 0) {
   const MessageTurn turn = of.next(foreseen, nanoseconds, waits);
   if (of.wants_watch()) {
     of.watch();
     of.note_complete();
-    of.end_watch(0);
+    of.end_watch(under_way);
   }
   return turn;
 }
