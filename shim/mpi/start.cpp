@@ -142,17 +142,11 @@ void after_start(bool by_session) {
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_compressed = self.settings.wants_collectives() && self.job.reachable();
-  sums_are_ordered = collectives_may_be_compressed && self.settings.orders_reductions();
-  sums_are_exact = sums_are_ordered && self.settings.adds_exactly();
-  if (!sums_are_ordered && self.settings.orders_reductions() && speaks()) {
+  sums_may_be_ordered = collectives_may_be_compressed && self.settings.orders_reductions();
+  if (!sums_may_be_ordered && self.settings.orders_reductions() && speaks()) {
     tw_log(TW_LOG_WARNING,
            "sums stay in the MPI's own order: reductions=ordered or exact needs a launcher that "
            "tells the ranks of one another, and a call in THINWIRE_COLLECTIVES");
-  }
-  if (!sums_are_ordered && self.settings.rules_order_reductions() && speaks()) {
-    tw_log(TW_LOG_WARNING,
-           "a rule of the policy says reductions=ordered or exact: that holds for sums that are "
-           "compressed alone, unless the codec of all calls says it, too");
   }
   start_trace();
   start_capture(copy_elements);
@@ -182,7 +176,7 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  collectives_may_be_compressed = sums_are_ordered = sums_are_exact = false;
+  collectives_may_be_compressed = sums_may_be_ordered = false;
   end_persistent_collectives();
   release_collectives();
   end_trace();

@@ -111,6 +111,69 @@ def test_ranks_that_differ_leave_their_sums_to_the_mpi() -> None:
     assert done.errors.count("sums on a communicator of 4 ranks are in the MPI's own order") == 1
 
 
+def by_rules(folder: Path, *rules: str) -> dict[str, str]:
+    """Settings under which rules alone name codecs."""
+    path = folder / "policy.toml"
+    path.write_text("".join(f"[[rule]]\n{rule}\n" for rule in rules))
+    return {**RAW, "THINWIRE_CODEC": "lossless", "THINWIRE_POLICY": str(path)}
+
+
+@pytest.mark.parametrize("order", ["ordered", "exact"])
+def test_a_rule_orders_raw_sums(order: str, tmp_path: Path) -> None:
+    settings = by_rules(tmp_path, f'codec = "lossless:reductions={order}"')
+    words = EXACTLY if order == "exact" else []
+    done = ordered(SYSTEM, 4, settings, tmp_path / "report", *words).all_right(4)
+    assert done.collectives["compressed"] == 0
+    assert done.collectives["in_rank_order"] > 1000
+    assert done.errors.count("no rule orders") == 0
+
+
+@pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
+def test_a_rule_orders_raw_sums_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    settings = by_rules(
+        tmp_path, 'communicator = "MPI_COMM_WORLD"\ncodec = "lossless:reductions=ordered"'
+    )
+    words = ["20000", "0"] if mpi.name == "mpich" else []
+    ordered(mpi, 3, settings, None, *words).all_right(3)
+
+
+def test_a_rule_orders_what_it_takes(tmp_path: Path) -> None:
+    """Exact sums of floats alone: all others are in the order that is asked of all calls."""
+    rule = 'dtype = "f32"\ncodec = "lossless:reductions=exact"'
+    settings = {**by_rules(tmp_path, rule), **ORDERED}
+    done = ordered(SYSTEM, 4, settings, tmp_path / "report", *EXACTLY)
+    told = [line for line in done.output.splitlines() if "is another" in line]
+    assert told
+    assert all(" doubles " in line for line in told), done.output
+    assert done.collectives["in_rank_order"] > 1000
+
+
+SUMS = 'communicator = "sums"\ncodec = "lossless:reductions=ordered"'
+
+
+def named(name: str, settings: dict[str, str]) -> Run:
+    return mpirun(4, [PROGRAMS / "shim_coll_named", name], SYSTEM.production, settings)
+
+
+def test_a_rule_orders_from_the_first_blocking_reduction_on(tmp_path: Path) -> None:
+    """Which rules take a communicator's sums its ranks compare in a call that waits for all."""
+    done = named("same", by_rules(tmp_path, SUMS))
+    assert done.code == 0, done.errors
+    for rank in range(4):
+        assert f"rank {rank}: other in-order in-order" in done.output
+    assert done.errors.count("no rule orders sums that do not block before") == 1
+
+
+def test_ranks_that_call_a_communicator_differently_leave_its_sums_to_the_mpi(
+    tmp_path: Path,
+) -> None:
+    done = named("other", by_rules(tmp_path, SUMS))
+    assert done.code == 0, done.errors
+    for rank in range(4):
+        assert f"rank {rank}: other other other" in done.output
+    assert done.errors.count("that its ranks call differently") == 1
+
+
 def test_coded_and_native_reductions_are_as_ever(tmp_path: Path) -> None:
     """Without the option nothing is added by the library that it does not compress."""
     settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_FORCE": "1"}

@@ -56,6 +56,14 @@ class EarlyMessage;
 // How many early messages (message/early_messages.h) all communicators keep.
 extern std::atomic<std::uint64_t> early_message_count;
 
+// How reductions of a communicator may be added (collective/sum_order.h).
+struct SumFacts {
+  bool is_ours = false;  // all ranks run this library with these settings
+  bool is_within_node = false;
+  bool is_compared = false;            // the ranks have compared their rules
+  std::optional<std::uint64_t> rules;  // that may take its calls; nothing: the ranks have others
+};
+
 // Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
 // this process talks to, not with the communicator.
 struct CommFacts {
@@ -63,7 +71,7 @@ struct CommFacts {
   std::unordered_map<int, KnownPeer> peers;
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
   std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
-  std::optional<bool> sums_in_order;  // after a reduction under reductions=ordered or exact
+  std::optional<SumFacts> sums;  // after a reduction that may be added in the order of the ranks
   ~CommFacts();
 };
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
-#include "shim/mpi/choose/peers.h"
-#include "shim/mpi/collective/agreement.h"
 #include "shim/mpi/collective/part.h"
 #include "shim/mpi/native/datatypes.h"
 #include "shim/mpi/native/raise.h"
@@ -14,7 +11,7 @@
 
 namespace thinwire::mpi {
 
-bool sums_are_ordered = false, sums_are_exact = false;
+bool sums_may_be_ordered = false;
 
 namespace {
 
@@ -40,34 +37,16 @@ bool buffers_are_wrong(const CollectiveArguments& arguments, const OrderedCall& 
   return writes && (received == nullptr || (!call.in_place && sent == received));
 }
 
-// Says once that a communicator's sums stay the MPI's own.
-void warn(MPI_Comm comm, const Agreement& agreement) {
-  static std::atomic<bool> said{false};
-  int rank = 0, size = 0;
-  real().Comm_rank(comm, &rank);
-  real().Comm_size(comm, &size);
-  if (rank != agreement.speaker || said.exchange(true)) return;
-  tw_log(TW_LOG_WARNING,
-         ("sums on a communicator of " + std::to_string(size) +
-          " ranks are in the MPI's own order: rank " + std::to_string(agreement.odd_rank) +
-          " does not run this Thinwire with these settings of collectives")
-             .c_str());
+// The bytes of the whole array, or of all blocks.
+std::uint64_t bytes_of(const OrderedCall& call) {
+  std::uint64_t elements = 0;
+  for (int block = 0; block < (call.scatters() ? call.ranks : 1); ++block)
+    elements += call.count_of(block);
+  return elements * call.adder.element_bytes();
 }
 
-// By what the ranks have published; kept with the communicator.
-Order order_on(MPI_Comm comm) {
-  CommFacts& facts = comm_facts(comm);
-  {
-    const std::lock_guard lock(facts.mutex);
-    if (facts.sums_in_order) return *facts.sums_in_order ? Order::kOfRanks : Order::kMpis;
-  }
-  const Agreement agreement = agreement_on(comm);
-  if (agreement.standing == Standing::kNotAsked) return Order::kNotKnown;
-  const bool agrees = agreement.standing == Standing::kSame;
-  if (!agrees) warn(comm, agreement);
-  const std::lock_guard lock(facts.mutex);
-  facts.sums_in_order = agrees;
-  return agrees ? Order::kOfRanks : Order::kMpis;
+AskedSum as_asked(const OrderedCall& call, CollectiveCall as, bool blocks) {
+  return {form_of(as).operation, call.adder.leaf(), bytes_of(call), blocks};
 }
 
 }  // namespace
@@ -118,12 +97,13 @@ int Adder::add(std::byte* into, const std::byte* from, std::uint64_t count) cons
   return MPI_SUCCESS;
 }
 
-bool Adder::is_short_of_exact() const {
-  return sums_are_exact && has_order_ && reduction_ == TW_SUM && is_native_;
+bool Adder::add_exactly() {
+  is_exact_ = reduction_ == TW_SUM && !is_native_;
+  return is_exact_ || reduction_ != TW_SUM;
 }
 
 int Adder::add_up(std::byte* gathered, int blocks, std::uint64_t count) const {
-  if (sums_are_exact && reduction_ == TW_SUM && !is_native_) {
+  if (is_exact_) {
     const tw_status status =
         tw_values_add_exactly(leaf_, count * leaves_, static_cast<std::uint32_t>(blocks), gathered,
                               count * element_bytes_, gathered);
@@ -137,13 +117,14 @@ int Adder::add_up(std::byte* gathered, int blocks, std::uint64_t count) const {
   return MPI_SUCCESS;
 }
 
-Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<OrderedCall>& call) {
-  if (arguments.comm == MPI_COMM_NULL) return Order::kMpis;
+AskedOrder order_of(Sum sum, const CollectiveArguments& arguments, bool blocks,
+                    std::optional<OrderedCall>& call) {
+  if (arguments.comm == MPI_COMM_NULL) return {};
   const Adder adder(arguments.sent.type, arguments.op);
-  if (!adder.has_order()) return Order::kMpis;
+  if (!adder.has_order()) return {};
   int inter = 0;
   if (real().Comm_test_inter(arguments.comm, &inter) != MPI_SUCCESS || inter != 0) {
-    return Order::kMpis;
+    return {};
   }
   const bool in_place = arguments.sent.buffer == MPI_IN_PLACE;
   OrderedCall made{.sum = sum,
@@ -156,31 +137,30 @@ Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<Orde
                    .counts = arguments.sent.counts};
   real().Comm_rank(made.comm, &made.rank);
   real().Comm_size(made.comm, &made.ranks);
-  if (made.ranks < 2 || made.counts.is_missing() || !is_valid(made)) return Order::kMpis;
-  if (sum == Sum::kReduce && (made.root < 0 || made.root >= made.ranks)) return Order::kMpis;
-  if (buffers_are_wrong(arguments, made)) return Order::kMpis;
-  const Order order = order_on(made.comm);
-  if (order == Order::kOfRanks) call = made;
-  if (order == Order::kOfRanks && adder.is_short_of_exact()) {
+  if (made.ranks < 2 || made.counts.is_missing() || !is_valid(made)) return {};
+  if (sum == Sum::kReduce && (made.root < 0 || made.root >= made.ranks)) return {};
+  if (buffers_are_wrong(arguments, made)) return {};
+  const AskedOrder asked = order_on(made.comm, as_asked(made, arguments.call, blocks));
+  if (asked.is_exact && !made.adder.add_exactly()) {
     static std::atomic<bool> said{false};
     warn_once(made.rank, said,
               "reductions=exact: a sum of long double is added in the order of the ranks, with a "
               "rounding at each addition: exact ones are of float and double");
   }
-  return order;
+  if (asked.order == Order::kOfRanks) call = made;
+  return asked;
+}
+
+int raise_not_known(const CollectiveArguments& arguments, const AskedOrder& asked) {
+  return asked.error == MPI_SUCCESS ? raise(arguments.comm, MPI_ERR_OTHER) : asked.error;
 }
 
 std::optional<int> add_in_order(Sum sum, const CollectiveArguments& arguments) {
   std::optional<OrderedCall> call;
-  switch (order_of(sum, arguments, call)) {
-    case Order::kOfRanks:
-      return run_in_order(*call);
-    case Order::kNotKnown:
-      return raise(arguments.comm, MPI_ERR_OTHER);
-    case Order::kMpis:
-      break;
-  }
-  return std::nullopt;
+  const AskedOrder asked = order_of(sum, arguments, true, call);
+  if (asked.order == Order::kNotKnown) return raise_not_known(arguments, asked);
+  if (!call) return std::nullopt;
+  return run_in_order(*call);
 }
 
 }  // namespace thinwire::mpi

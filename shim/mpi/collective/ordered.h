@@ -8,16 +8,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "shim/mpi/collective/sum_order.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "shim/mpi/state/collective_arguments.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
-// Whether the settings ask for it, between MPI_Init and MPI_Finalize.
-extern bool sums_are_ordered;
-// Besides, whether sums are exact.
-extern bool sums_are_exact;
+// Whether the settings ask for it, of some sums, between MPI_Init and MPI_Finalize.
+extern bool sums_may_be_ordered;
 
 // A scan has the sides of an Allreduce: rank r's result is of ranks 0 to r, or to r - 1.
 enum class Sum : std::uint8_t {
@@ -47,8 +46,11 @@ class Adder {
   // into[i] = into[i] (op) from[i], dense elements in host memory. An MPI error code.
   int add(std::byte* into, const std::byte* from, std::uint64_t count) const;
 
-  // Whether it makes sums that are asked to be exact in the order of the ranks, in its own type.
-  bool is_short_of_exact() const;
+  // Sums are to be exact. False: it makes them in the order of the ranks, in its own type.
+  bool add_exactly();
+
+  // The floats that an element is made of; TW_BYTES: none that a codec takes.
+  tw_dtype leaf() const { return is_wide_ ? TW_BYTES : leaf_; }
 
   // Leaves the sum of the first `blocks` of blocks of `count` elements in the first one; the exact
   // one, if sums are.
@@ -60,6 +62,7 @@ class Adder {
   bool has_order_ = false;
   bool is_wide_ = false;    // no codec takes them
   bool is_native_ = false;  // by MPI_Reduce_local
+  bool is_exact_ = false;
   tw_reduction reduction_ = TW_SUM;
   tw_dtype leaf_ = TW_BYTES;
   std::uint64_t leaves_ = 1;  // an element
@@ -88,15 +91,17 @@ struct OrderedCall {
   }
 };
 
-enum class Order : std::uint8_t { kMpis, kOfRanks, kNotKnown };
-
 // Logs a warning on rank 0, unless it is `said` already.
 void warn_once(int rank, std::atomic<bool>& said, const char* what);
 
 // Whether a call is added in the order of the ranks: by what MPI has equal on all ranks, and by
-// what they have published, so that all say the same. `call` is filled if it is. kNotKnown: a
-// launcher does not say what a rank runs, so neither how its sums are made. Local.
-Order order_of(Sum sum, const CollectiveArguments& arguments, std::optional<OrderedCall>& call);
+// what they have published and compared, so that all say the same. `call` is filled if it is.
+// `blocks`: the call may wait for the other ranks.
+AskedOrder order_of(Sum sum, const CollectiveArguments& arguments, bool blocks,
+                    std::optional<OrderedCall>& call);
+
+// The outcome of a call whose order is not known, raised.
+int raise_not_known(const CollectiveArguments& arguments, const AskedOrder& asked);
 
 // Runs it; returns its outcome, which is raised. Blocks as the MPI's own call would, and takes
 // memory of some 32 MiB at most; in place MPI_Reduce_scatter takes as much as the result besides.
@@ -106,7 +111,7 @@ int run_in_order(const OrderedCall& call);
 std::optional<int> add_in_order(Sum sum, const CollectiveArguments& arguments);
 
 inline std::optional<int> add_in_order_if_wanted(Sum sum, const CollectiveArguments& arguments) {
-  if (!sums_are_ordered) [[likely]]
+  if (!sums_may_be_ordered) [[likely]]
     return std::nullopt;
   return add_in_order(sum, arguments);
 }

@@ -204,9 +204,9 @@ using OrderedSumPointer = std::shared_ptr<OrderedSum>;
 int prepare(Sum sum, const CollectiveArguments& arguments, StagedCollectivePointer& staged,
             OrderedSumPointer& made) {
   std::optional<OrderedCall> call;
-  const Order order = order_of(sum, arguments, call);
-  if (order == Order::kMpis) return MPI_SUCCESS;
-  if (order == Order::kNotKnown) return raise(arguments.comm, MPI_ERR_OTHER);
+  const AskedOrder asked = order_of(sum, arguments, false, call);
+  if (asked.order == Order::kNotKnown) return raise_not_known(arguments, asked);
+  if (!call) return MPI_SUCCESS;
   if (needs_large_counts(*call) && !has_large_counts()) {
     static std::atomic<bool> said{false};
     warn_once(call->rank, said,
@@ -222,7 +222,7 @@ int prepare(Sum sum, const CollectiveArguments& arguments, StagedCollectivePoint
 
 std::optional<int> start_in_order(Sum sum, const CollectiveArguments& arguments,
                                   StagedCollectivePointer& staged, MPI_Request* request) {
-  if (!sums_are_ordered || request == nullptr) [[likely]]
+  if (!sums_may_be_ordered || request == nullptr) [[likely]]
     return std::nullopt;
   OrderedSumPointer made;
   int error = prepare(sum, arguments, staged, made);
@@ -237,7 +237,7 @@ std::optional<int> start_in_order(Sum sum, const CollectiveArguments& arguments,
 std::optional<int> persist_in_order(Sum sum, const CollectiveArguments& arguments,
                                     StagedCollectivePointer& staged, MPI_Info info,
                                     MPI_Request* request) {
-  if (!sums_are_ordered || request == nullptr || !moves_persistently()) [[likely]]
+  if (!sums_may_be_ordered || request == nullptr || !moves_persistently()) [[likely]]
     return std::nullopt;
   OrderedSumPointer made;
   int error = prepare(sum, arguments, staged, made);

@@ -85,17 +85,22 @@ bool Settings::codes_reductions() const {
   return std::ranges::any_of(codecs, &CodecUse::codes_reductions);
 }
 
+tw_reductions CodecUse::order_of_sums() const {
+  const tw_reductions all = tw_codec_reductions(codec.get());
+  return all >= TW_REDUCTIONS_ORDERED ? all : TW_REDUCTIONS_NATIVE;
+}
+
 bool Settings::orders_reductions() const {
-  return tw_codec_reductions(codec()) == TW_REDUCTIONS_ORDERED || adds_exactly();
+  return std::ranges::any_of(
+      codecs, [](const CodecUse& use) { return use.order_of_sums() != TW_REDUCTIONS_NATIVE; });
 }
 
 bool Settings::rules_order_reductions() const {
-  return std::ranges::any_of(codecs, [](const CodecUse& use) {
-    return tw_codec_reductions(use.codec.get()) >= TW_REDUCTIONS_ORDERED;
+  return std::ranges::any_of(codecs, [&](const CodecUse& use) {
+    const tw_reductions asked = use.order_of_sums();
+    return asked != TW_REDUCTIONS_NATIVE && asked != codecs.front().order_of_sums();
   });
 }
-
-bool Settings::adds_exactly() const { return tw_codec_reductions(codec()) == TW_REDUCTIONS_EXACT; }
 
 bool Settings::knows_words() const {
   return std::ranges::any_of(holds_of_rule, [](tw_dtype held) { return held != TW_BYTES; });

@@ -34,6 +34,8 @@ struct CodecUse {
   unsigned number = 0;        // among the codecs
 
   bool codes_reductions() const;
+  // Its word on sums that are not compressed: TW_REDUCTIONS_NATIVE, _ORDERED or _EXACT.
+  tw_reductions order_of_sums() const;
   bool is_off() const { return tw_codec_ids(codec.get(), nullptr, 0) == 0; }
 };
 
@@ -62,12 +64,10 @@ struct Settings {
   // Whether some codec does.
   bool codes_reductions() const;
 
-  // Whether THINWIRE_CODEC has reductions added in the order of the ranks, compressed or raw; and
-  // whether sums are exact instead.
+  // Whether some codec has reductions added in the order of the ranks, compressed or raw, or
+  // exactly; and whether a rule's codec does that says so otherwise than THINWIRE_CODEC.
   bool orders_reductions() const;
-  // Whether some rule asks for the same.
   bool rules_order_reductions() const;
-  bool adds_exactly() const;
 
   // Whether some rule says what bytes and 16-bit integers hold.
   bool knows_words() const;
