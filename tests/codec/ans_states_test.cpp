@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "codec/ans/masks.h"
+
 namespace thinwire::codec::ans {
 namespace {
 
@@ -157,6 +159,51 @@ TEST_F(AnsStates, WordsAndStatesOfNobodyGiveTheSame) {
     EXPECT_EQ(given(portable_group_stepper(), states, planes, words),
               given(*wide_group_stepper(), states, planes, words));
   });
+}
+
+// Planes under a mask, whose quads have states, too.
+TEST_F(AnsStates, VectorsTakeAndGiveMasksAsNumbersDo) {
+  for (const std::uint32_t zeros : {0u, 1u, 3u, 9u}) {
+    SCOPED_TRACE(zeros);
+    Bytes mask(kValues), quads(kValues / kOfLane), plane = some_plane(20, 2.0, random_);
+    for (std::byte& byte : mask) byte = std::byte{random_() % 10 >= zeros};
+    make_quads(mask.data(), kValues, quads.data());
+    Model quad_model, model;
+    ASSERT_TRUE(quad_model.take_mask(count(quads), kValues / kOfLane));
+    ASSERT_TRUE(model.take(count(plane), kValues));
+    Steps quad_steps, steps;
+    Slots quad_slots, slots;
+    quad_model.make(quad_steps), model.make(steps);
+    quad_model.make(quad_slots), model.make(slots);
+    LinesToTake to_take;
+    to_take.values = kValues;
+    to_take.mask = mask.data(), to_take.quads = quads.data(), to_take.quad_numbers = &quad_steps;
+    to_take.add(plane.data(), steps, true);
+    const States states = some_states();
+    Taken one = take(portable_group_stepper(), states, to_take);
+    ASSERT_EQ(one, take(*wide_group_stepper(), states, to_take));
+    const std::size_t words = one.words.size();
+    one.words.resize(words + kMostGroupBytes);
+    for (const GroupStepper* stepper : {&portable_group_stepper(), wide_group_stepper()}) {
+      Bytes found(kValues), found_mask(kValues), found_quads(kValues / kOfLane);
+      LinesToGive to_give;
+      to_give.values = kValues;
+      to_give.mask = found_mask.data(), to_give.quads = found_quads.data();
+      to_give.quad_numbers = &quad_slots;
+      to_give.add(found.data(), slots, true);
+      States back = one.states;
+      const std::byte* next = one.words.data();
+      for (std::uint32_t group = 0; group < kGroups; ++group) {
+        next = stepper->give(back, to_give, group * kGroupValues, next);
+      }
+      ASSERT_EQ(static_cast<std::size_t>(next - one.words.data()), words);
+      ASSERT_EQ(back, states);
+      ASSERT_EQ(found_mask, mask);
+      for (std::size_t at = 0; at < kValues; ++at) {
+        ASSERT_EQ(found[at], mask[at] == std::byte{0} ? std::byte{0} : plane[at]);
+      }
+    }
+  }
 }
 
 TEST_F(AnsStates, RoomIsKept) {

@@ -12,10 +12,11 @@
 
 namespace thinwire::codec::testing {
 
-// Kinds of field(), few values, gradients, gradients of which many are zeros, and those of which
-// the first half is zeros.
+// Kinds of field(), few values, gradients, gradients of which many are zeros, those of which the
+// first half is zeros, and small numbers among runs of zeros, so that other words, too, have a
+// highest byte of 0.
 inline constexpr int kAnsFew = kKinds, kAnsGradient = kKinds + 1, kAnsHoles = kKinds + 2,
-                     kAnsHalf = kKinds + 3, kAnsKinds = kKinds + 4;
+                     kAnsHalf = kKinds + 3, kAnsIslands = kKinds + 4, kAnsKinds = kKinds + 5;
 
 template <typename Word>
 std::vector<Word> ans_values(std::size_t count, int kind) {
@@ -24,6 +25,14 @@ std::vector<Word> ans_values(std::size_t count, int kind) {
   if (kind == kAnsFew) {
     std::geometric_distribution<int> draw(0.7);
     for (Word& value : values) value = static_cast<Word>(0x3E20 + 3 * std::min(draw(random), 9));
+    return values;
+  }
+  if (kind == kAnsIslands) {
+    bool is_sea = false;
+    for (Word& value : values) {
+      if (random() % 16 == 0) is_sea = !is_sea;
+      value = is_sea ? Word{0} : static_cast<Word>(random() % 60 + 1);
+    }
     return values;
   }
   if (kind > kAnsFew) {

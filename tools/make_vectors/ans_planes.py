@@ -84,10 +84,26 @@ def model_of(plane: list[int]) -> Model | None:
     if found is None:
         return None
     codes, frequencies = found
-    table = table_of(codes)
+    model = table_of(codes), frequencies
+    return model if 64 * size_of(plane, model) <= 63 * len(plane) else None
+
+
+def mask_model_of(quads: list[int]) -> Model | None:
+    """Of the numbers of 4 bits that masks consist of, whose table has all of them."""
+    found = frequencies_of(quads)
+    if found is None:
+        return None
+    codes, frequencies = found
+    return sum(code << 6 * quad for quad, code in codes.items()).to_bytes(12, "little"), frequencies
+
+
+def size_of(plane: list[int], model: Model | None) -> int:
+    """Bytes of a plane with its table, as an encoder plans them."""
+    if model is None:
+        return len(plane)
+    table, frequencies = model
     eighths = sum(count * (2816 - log(frequencies[byte])) for byte, count in Counter(plane).items())
-    pays = 64 * (len(table) + -(-eighths // 2048)) <= 63 * len(plane)
-    return (table, frequencies) if pays else None
+    return len(table) - (-eighths // 2048)
 
 
 # ---- States ----

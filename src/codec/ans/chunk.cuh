@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "codec/ans/lookups.cuh"
+#include "codec/ans/mask.cuh"
 #include "codec/ans/words.cuh"
 #include "codec/cuda/piece.cuh"
 
@@ -19,7 +20,8 @@ struct PieceEncodeState {
   std::byte table_bytes[sizeof(Word)][kMostTableBytes + 2];
   bool is_likely[sizeof(Word)];  // a plane, by its sample
   std::uint32_t heads[kPieces];
-  std::uint32_t kept[kPieces];
+  std::uint32_t zeros[kPieces];
+  std::uint32_t mask_table[kMaskTableBytes / 4];
 };
 
 template <typename Word>
@@ -96,23 +98,32 @@ struct PieceCoder {
     return values.fours && values.count == kPieceValues<Word> && values.tuple < 2;
   }
 
-  // Counts of the planes' bytes, then shares: in a payload's memory, before that has a payload.
-  using Counts = std::uint32_t[kPlanes][kBytes];
+  // Counts of the planes' bytes, then shares, and after these of quads: in a payload's memory,
+  // before that has a payload.
+  using Counts = std::uint32_t[kPlanes + 1][kBytes];
+
+  // Words of a piece that are 0, and whether it is sparse without a mask.
+  struct Zeros {
+    std::uint32_t words;
+    bool is_sparse;
+  };
 
   __device__ static std::uint32_t likely_planes(const Values& values, Counts& counts, State& state);
   template <bool kWhole>
   __device__ static bool count_groups(const Values& values, std::uint32_t planes, Counts& counts);
-  __device__ static PieceHead count_piece(const Values& values, std::uint32_t planes,
-                                          Counts& counts);
+  __device__ static Zeros count_piece(const Values& values, std::uint32_t planes, Counts& counts);
+  __device__ static bool choose_mask(std::uint32_t values, std::uint32_t sparse,
+                                     std::uint32_t masked, std::uint32_t likely, Counts& counts,
+                                     PieceStep& quad, State& state);
   __device__ static bool encode_group(const Values& values, const Packed<Word>& packed,
                                       std::uint32_t first, bool is_sparse, const Parts& parts,
-                                      Way& way, const State& state);
+                                      const PieceStep& quad, Way& way, const State& state);
   __device__ static std::uint32_t encode_whole_groups(const Values& values, const Parts& parts,
                                                       Way& way, const State& state);
   __device__ static PieceHead encode_piece(const Values& values, PieceHead head,
-                                           const PlaneSets& sets, std::byte* region,
-                                           std::uint32_t& own, std::uint32_t& lowest,
-                                           const State& state);
+                                           const PlaneSets& sets, const PieceStep& quad,
+                                           std::byte* region, std::uint32_t& own,
+                                           std::uint32_t& lowest, const State& state);
   __device__ static void move_piece(const Parts& parts, std::uint32_t own, std::uint32_t lowest,
                                     std::byte* region, std::byte* to);
 
@@ -133,8 +144,9 @@ struct PieceCoder {
                                                       const DecodeState& state);
   template <bool kFull, typename Sink>
   __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
-                                      const std::byte* in, const cuda::Target& target,
-                                      std::uint32_t tuple, DecodeState& state, const Sink& sink);
+                                      const QuadSlots& quads, const std::byte* in,
+                                      const cuda::Target& target, std::uint32_t tuple,
+                                      DecodeState& state, const Sink& sink);
 };
 
 }  // namespace thinwire::codec::ans

@@ -100,15 +100,19 @@ __device__ bool PieceCoder<kType>::count_groups(const Values& values, std::uint3
   return __any_sync(kAllLanes, zeros != 0);
 }
 
-// The same, and what the piece's head says of its zeros.
+// The same, and quads but for those of four words that are not 0.
 template <Dtype kType>
-__device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, std::uint32_t planes,
-                                                    Counts& counts) {
-  PieceHead head{.words = 0, .kept = values.count, .is_stored = false, .is_sparse = false};
+__device__ auto PieceCoder<kType>::count_piece(const Values& values, std::uint32_t planes,
+                                               Counts& counts) -> Zeros {
   const bool is_whole = is_easy(values);
   const bool has_zeros = is_whole ? count_groups<true>(values, planes, counts)
                                   : count_groups<false>(values, planes, counts);
-  if (kPlanes == 1 || !has_zeros) return head;
+  if (kPlanes == 1) return {};
+  if (!has_zeros) {
+    const std::uint32_t last = values.count % kOfLane;
+    if (last != 0 && threadIdx.x % 32 == 0) atomicAdd(counts[kPlanes] + (1u << last) - 1, 1u);
+    return {};
+  }
   std::uint32_t zero_words = 0, zero_bytes = 0;
   Packed<Word> before{};
 #pragma unroll 1
@@ -116,27 +120,49 @@ __device__ PieceHead PieceCoder<kType>::count_piece(const Values& values, std::u
     const Packed<Word> own = load_group<Word>(values, static_cast<int>(first));
     const Packed<Word> words = words_of<false>(values, first, own, before);
     before = own;
-    std::uint32_t any = 0;
-#pragma unroll
-    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) any |= plane_of(words, plane);
     const std::uint32_t there = there_of(static_cast<int>(values.count) -
                                          static_cast<int>(first + kOfLane * (threadIdx.x % 32)));
-    zero_words += __popc(there & ~not_0(any));
+    const std::uint32_t quad = there & words_not_0(words);
+    if (there != 0 && quad != kQuads - 1) atomicAdd(counts[kPlanes] + quad, 1u);
+    zero_words += __popc(there & ~quad);
     zero_bytes += __popc(there & ~not_0(plane_of(words, 0)));
   }
   zero_words = cuda::sum_of_lanes(zero_words);
   zero_bytes = cuda::sum_of_lanes(zero_bytes);
-  head.is_sparse =
-      zero_words > 0 && zero_words == zero_bytes && is_worth_packing(zero_words, values.count);
-  if (!head.is_sparse) return head;
-  head.kept = values.count - zero_words;
-  if (threadIdx.x % 32 == 0) {
-#pragma unroll
-    for (std::uint32_t plane = 1; plane < kPlanes; ++plane) {
-      atomicAdd(counts[plane], head.kept - values.count);
+  return {zero_words,
+          zero_words > 0 && zero_words == zero_bytes && is_worth_packing(zero_words, values.count)};
+}
+
+// Whether a chunk gets masks, which `masked` words of 0 would be of, and the step of the own lane's
+// quad; else `sparse` ones have bytes
+// of plane 0 alone. For whole thread blocks; has a barrier.
+template <Dtype kType>
+__device__ bool PieceCoder<kType>::choose_mask(std::uint32_t values, std::uint32_t sparse,
+                                               std::uint32_t masked, std::uint32_t likely,
+                                               Counts& counts, PieceStep& quad, State& state) {
+  const std::uint32_t warp = threadIdx.x / 32;
+  std::uint32_t with = 0, without = 0;
+#pragma unroll 1
+  for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
+    const std::uint32_t lacking = plane == 0 ? 0 : sparse;
+    std::uint32_t dense = values - lacking, packed = values - masked;
+    if ((likely >> plane & 1) != 0) {
+      make_table<false>(counts[plane], dense, lacking, dense);
+      make_table<false>(counts[plane], packed, masked, packed);
     }
+    without += dense;
+    with += packed;
   }
-  return head;
+  // Both are below 2^16, together, too.
+  if (threadIdx.x % 32 == 0) state.heads[warp] = with | without << 16;
+  __syncthreads();
+  std::uint32_t sums = 0;
+#pragma unroll
+  for (std::uint32_t each = 0; each < kPieces; ++each) sums += state.heads[each];
+  const Mask mask = make_mask(counts[kPlanes], quads_of(values));
+  quad = mask.step();
+  if (warp == 0) mask.write(state.mask_table);
+  return mask.is_there && is_worth_masking((sums & 0xffff) + mask.bytes, sums >> 16);
 }
 
 }  // namespace thinwire::codec::ans

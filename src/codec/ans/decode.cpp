@@ -3,6 +3,7 @@
 #include <array>
 
 #include "codec/ans/kept.h"
+#include "codec/ans/masks.h"
 #include "codec/ans/models.h"
 #include "codec/ans/payload.h"
 #include "codec/ans/pieces.h"
@@ -18,6 +19,8 @@ Status damaged(const char* what) { return {StatusCode::kDamaged, what}; }
 template <typename Word>
 struct PiecePlanes {
   alignas(64) std::byte of[sizeof(Word)][kPieceValues<Word>];
+  std::byte mask[kPieceValues<Word>];  // of pieces that have one
+  std::byte quads[kPieceValues<Word> / kOfLane];
 };
 
 // A stored plane but for the bytes that states have.
@@ -38,16 +41,26 @@ bool read_mixed(const PieceParts<Word>& parts, const Models<Word, Slots>& models
   if (!read_states(bytes, states)) return false;
   LinesToGive lines;
   lines.values = parts.values;
-  lines.mask = is_sparse ? planes.of[0] : nullptr;
+  lines.mask = parts.has_mask ? planes.mask : is_sparse ? planes.of[0] : nullptr;
+  if (parts.has_mask) {
+    lines.quads = planes.quads;
+    lines.quad_numbers = &models.mask_numbers;
+  }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     if (!models.is_mixed(plane)) continue;
-    lines.add(planes.of[plane], models.numbers[plane], is_sparse && plane > 0);
+    lines.add(planes.of[plane], models.numbers[plane], parts.has_mask || (is_sparse && plane > 0));
   }
   alignas(64) std::byte memory[kPieceBytes + kMostGroupBytes];
   const std::uint32_t words = 2 * parts.words;
   std::copy_n(bytes + parts.state_bytes() + parts.word_bytes() - words, words, memory);
   std::fill_n(memory + words, kMostGroupBytes, std::byte{0});
   if (!give_piece(states, lines, {memory, words})) return false;
+  // Only a last group that is not whole can have bits of values that there are not.
+  const std::uint32_t beyond = parts.values % kOfLane;
+  if (parts.has_mask && beyond != 0 &&
+      planes.quads[parts.values / kOfLane] >> beyond != std::byte{0}) {
+    return false;
+  }
   if (!parts.has_free) return are_least(states);
   if (!std::ranges::all_of(states, is_first_state)) return false;
   const auto lowest = load<std::uint32_t>(bytes + kStateBytes);
@@ -77,7 +90,7 @@ void read_dense(const PieceParts<Word>& parts, const Models<Word, Slots>& models
   }
 }
 
-// Plane 0 of a sparse piece, unless it is mixed and has states.
+// Plane 0 of a sparse piece without a mask, unless it is mixed and has states.
 template <typename Word>
 void read_highest(const PieceParts<Word>& parts, const Models<Word, Slots>& models,
                   const std::byte* bytes, PiecePlanes<Word>& planes) {
@@ -88,14 +101,16 @@ void read_highest(const PieceParts<Word>& parts, const Models<Word, Slots>& mode
   }
 }
 
-// The other ones. False if there are not as many values as the piece's head says.
+// The planes whose values `mask` has, but for mixed ones that have states. False if these values
+// are not as many as the piece's head says.
 template <typename Word>
-bool read_others(const PieceParts<Word>& parts, const Models<Word, Slots>& models,
+bool read_packed(const PieceParts<Word>& parts, const Models<Word, Slots>& models,
                  const std::byte* bytes, PiecePlanes<Word>& planes) {
+  const std::byte* const mask = parts.has_mask ? planes.mask : planes.of[0];
   KeptValues<Word> kept;
-  kept.find(planes.of[0], parts.values);
+  kept.find(mask, parts.values);
   if (kept.count() != parts.kept) return false;
-  for (std::uint32_t plane = 1; plane < sizeof(Word); ++plane) {
+  for (std::uint32_t plane = parts.has_mask ? 0 : 1; plane < sizeof(Word); ++plane) {
     const bool is_stored = (parts.stored >> plane & 1) != 0;
     if (!is_stored && models.is_mixed(plane)) continue;
     std::byte* const to = planes.of[plane];
@@ -106,7 +121,7 @@ bool read_others(const PieceParts<Word>& parts, const Models<Word, Slots>& model
     }
     const std::byte byte{models.of[plane].only_byte()};
     for (std::uint32_t at = 0; at < parts.values; ++at) {
-      to[at] = planes.of[0][at] != std::byte{0} ? byte : std::byte{0};
+      to[at] = mask[at] != std::byte{0} ? byte : std::byte{0};
     }
   }
   return true;
@@ -120,14 +135,16 @@ bool read_piece(const PieceParts<Word>& parts, const Models<Word, Slots>& models
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     joined.place[plane] = planes.of[plane];
   }
-  if (is_sparse) {
+  if (parts.has_mask) {
+    if (!parts.has_states && !spread_quads(bytes, parts.values, planes.mask)) return false;
+  } else if (is_sparse) {
     read_highest(parts, models, bytes, planes);
   } else {
     read_dense(parts, models, bytes, planes, joined);
   }
   const std::byte* const states = bytes + parts.offset(sizeof(Word));
   if (parts.has_states && !read_mixed(parts, models, states, is_sparse, planes)) return false;
-  if (is_sparse && !read_others(parts, models, bytes, planes)) return false;
+  if (is_sparse && !read_packed(parts, models, bytes, planes)) return false;
   return join<Word>(joined, tuple, out);
 }
 
@@ -137,15 +154,24 @@ template <typename Word>
 Status decode_pieces(ByteView encoded, std::uint32_t values, std::uint32_t tuple, std::byte* out) {
   const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
   if (encoded.size() < 4 + 4 * many) return damaged("ans: shorter than its heads");
-  const auto coded = load<std::uint32_t>(encoded.data());
+  const auto front = load<std::uint32_t>(encoded.data());
+  const std::uint32_t coded = coded_of<Word>(front);
   if (coded >> sizeof(Word) != 0) return damaged("ans: its head is none of such a chunk");
   ByteView bytes = encoded.subspan(4 + 4 * many);
   Models<Word, Slots> models;
+  models.sets.masked = has_mask<Word>(front);
+  if (models.sets.masked) {
+    if (bytes.size() < kMaskTableBytes || !models.mask.read_mask(bytes.data())) {
+      return damaged("ans: the table of a mask is none");
+    }
+    models.mask.make(models.mask_numbers);
+    bytes = bytes.subspan(kMaskTableBytes);
+  }
   if (!read_models(coded, bytes, models)) return damaged("ans: a table is none");
   for (std::uint32_t number = 0; number < many; ++number) {
     const PieceHead head = unpack_piece(load<std::uint32_t>(encoded.data() + 4 + 4 * number));
     const Range range = range_of<Word>(number, values);
-    if (!is_sound<Word>(head, range.values, models.sets.mixed)) {
+    if (!is_sound<Word>(head, range.values, models.sets)) {
       return damaged("ans: the head of a piece is none");
     }
     const PieceParts<Word> parts(range.values, head, models.sets);

@@ -28,13 +28,18 @@ __device__ bool PieceCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
   const auto* const in = reinterpret_cast<const std::byte*>(payload);
   const auto* const heads = reinterpret_cast<const std::uint32_t*>(payload);
   const std::uint32_t many = pieces_of(target.values, kPieceValues<Word>);
-  if (bytes < 4 + 4 * many || heads[0] >> kPlanes != 0) return false;
-  if (!read_tables<kPieces, kPlanes>(in, 4 + 4 * many, bytes, heads[0], state.starts,
-                                     state.tables)) {
+  if (bytes < 4 + 4 * many) return false;
+  const bool masked = has_mask<Word>(heads[0]);
+  const std::uint32_t coded = coded_of<Word>(heads[0]);
+  std::uint32_t tables = 4 + 4 * many + (masked ? kMaskTableBytes : 0);
+  if (bytes < tables || coded >> kPlanes != 0) return false;
+  std::uint32_t start = 0;  // of the own lane's quad
+  if (masked && !read_mask(in + 4 + 4 * many, start)) return false;
+  if (!read_tables<kPieces, kPlanes>(in, tables, bytes, coded, state.starts, state.tables)) {
     return false;
   }
-  const PlaneSets sets = sets_of(state.tables);
-  std::uint32_t tables = 4 + 4 * many;
+  PlaneSets sets = sets_of(state.tables);
+  sets.masked = masked;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) tables += state.tables[plane].bytes();
   std::uint32_t begin = filled(tables), end = filled(tables);
@@ -42,7 +47,7 @@ __device__ bool PieceCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
   for (std::uint32_t each = 0; each < many; ++each) {
     const std::uint32_t values = values_of_piece(each, target.values);
     const PieceHead head = unpack_piece(heads[1 + each]);
-    if (!is_sound<Word>(head, values, sets.mixed)) return false;
+    if (!is_sound<Word>(head, values, sets)) return false;
     const std::uint32_t own = Parts(values, head, sets).bytes();
     begin += each < warp ? own : 0;
     end += own;
@@ -60,10 +65,11 @@ __device__ bool PieceCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
     const PieceHead head = unpack_piece(heads[1 + warp]);
     const Parts parts(values_of_piece(warp, target.values), head, sets);
     const auto tuple = static_cast<std::uint32_t>(parameter & ~kInPieces);
-    is_sound = is_full ? decode_piece<true>(parts, head.is_sparse, sets, in + begin, target, tuple,
-                                            state, sink)
-                       : decode_piece<false>(parts, head.is_sparse, sets, in + begin, target, tuple,
-                                             state, sink);
+    const QuadSlots quads(start);
+    is_sound = is_full ? decode_piece<true>(parts, head.is_sparse, sets, quads, in + begin, target,
+                                            tuple, state, sink)
+                       : decode_piece<false>(parts, head.is_sparse, sets, quads, in + begin, target,
+                                             tuple, state, sink);
   }
   if (threadIdx.x % 32 == 0) state.is_sound[warp] = is_sound;
   __syncthreads();

@@ -7,8 +7,8 @@ namespace thinwire::codec::ans {
 
 // One step back of lanes that are there; the byte, above which there may be other bits. All lanes
 // call.
-template <bool kFull, typename Way>
-__device__ std::uint32_t give_step(bool is_there, const SlotsOf<kFull>& slots, Way& way) {
+template <typename Slots, typename Way>
+__device__ std::uint32_t give_step(bool is_there, const Slots& slots, Way& way) {
   std::uint32_t byte;
   const std::uint32_t before = slots.back(way.state, byte);
   const bool needs = is_there && before < kLeastState;
@@ -27,7 +27,7 @@ __device__ std::uint32_t give_four(std::uint32_t there, const SlotsOf<kFull>& sl
 #pragma unroll
   for (std::uint32_t each = 0; each < kOfLane; ++each) {
     const bool is_there = kAll || (there >> each & 1) != 0;
-    const std::uint32_t byte = give_step<kFull>(is_there, slots, way);
+    const std::uint32_t byte = give_step(is_there, slots, way);
     // The lowest byte of `byte` to this place.
     const std::uint32_t with = __byte_perm(four, byte, 0x3210 + (4 - each) * (1u << (4 * each)));
     four = is_there ? with : four;
@@ -91,9 +91,10 @@ __device__ std::uint32_t PieceCoder<kType>::decode_whole_groups(const Parts& par
 template <Dtype kType>
 template <bool kFull, typename Sink>
 __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_sparse,
-                                                const PlaneSets& sets, const std::byte* in,
-                                                const cuda::Target& target, std::uint32_t tuple,
-                                                DecodeState& state, const Sink& sink) {
+                                                const PlaneSets& sets, const QuadSlots& quads,
+                                                const std::byte* in, const cuda::Target& target,
+                                                std::uint32_t tuple, DecodeState& state,
+                                                const Sink& sink) {
   const std::uint32_t lane = threadIdx.x % 32;
   std::byte* const out = target.at + threadIdx.x / 32 * kPieceBytes;
   const bool fours = has_fours<Word>(out);
@@ -125,11 +126,27 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
     const bool is_whole = first + kGroupValues <= parts.values;
     const std::uint32_t there = is_whole ? 0xfu : there_of(left);
     std::uint32_t others = there, place = at;
+    const auto keep = [&](std::uint32_t bits) {
+      others = there & bits;
+      const std::uint32_t up_to = cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
+      place = kept + up_to - __popc(others);
+      kept += __shfl_sync(kAllLanes, up_to, 31);
+    };
+    if (parts.has_mask) {
+      std::uint32_t quad = 0;
+      if (parts.has_states) {
+        quad = give_step(there != 0, quads, way);
+      } else if (there != 0) {
+        quad = static_cast<std::uint32_t>(in[at / kOfLane]);
+      }
+      if (__any_sync(kAllLanes, there != 0 && (quad & ~there) != 0)) return false;
+      keep(quad);
+    }
     std::uint32_t four[kPlanes];
     const std::uint8_t* slots = state.slots;
 #pragma unroll
     for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-      const bool is_packed = plane > 0 && is_sparse;
+      const bool is_packed = is_sparse && (plane > 0 || parts.has_mask);
       if ((parts.stored >> plane & 1) != 0) {
         const std::byte* const from = in + parts.offset(plane);
         if (is_packed) {
@@ -148,7 +165,7 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
         }
       } else if (parts.has_states && (sets.mixed >> plane & 1) != 0) {
         const SlotsOf<kFull> own_slots(slots);
-        four[plane] = give_four<kFull, false>(plane == 0 ? there : others, own_slots, way);
+        four[plane] = give_four<kFull, false>(is_packed ? others : there, own_slots, way);
       } else {
         four[plane] = state.tables[plane].rest * 0x01010101u;
         if (is_packed) {
@@ -159,13 +176,7 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
         }
       }
       if ((sets.mixed >> plane & 1) != 0) slots += SlotsOf<kFull>::kEach;
-      if (plane == 0 && is_sparse) {
-        others = there & not_0(four[0]);
-        const std::uint32_t up_to =
-            cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
-        place = kept + up_to - __popc(others);
-        kept += __shfl_sync(kAllLanes, up_to, 31);
-      }
+      if (plane == 0 && is_sparse && !parts.has_mask) keep(not_0(four[0]));
     }
     if (way.next > parts.words) return false;
     if (parts.has_free && first + kGroupValues == parts.values) {

@@ -3,11 +3,8 @@
 #include <array>
 #include <span>
 
-#include "codec/ans/kept.h"
-#include "codec/ans/models.h"
 #include "codec/ans/payload.h"
-#include "codec/ans/pieces.h"
-#include "codec/ans/planes.h"
+#include "codec/ans/piece_planes.h"
 #include "codec/ans/states.h"
 
 namespace thinwire::codec::ans {
@@ -17,30 +14,6 @@ std::byte* fill_up(const std::byte* begin, std::byte* end) {
   return std::fill_n(end, filled(static_cast<std::uint32_t>(end - begin)) - (end - begin),
                      std::byte{0});
 }
-
-// The planes of a piece in a chunk's memory.
-template <typename Word>
-struct PiecePlanes {
-  const std::byte* bytes;
-  std::byte* packed;    // those of a sparse piece's words that are not 0
-  std::uint32_t apart;  // from one plane to the next
-  Range range;
-  Kept kept;
-
-  const std::byte* plane(std::uint32_t number) const { return bytes + number * apart; }
-  ByteView kept_plane(std::uint32_t number) const {
-    const bool is_packed = kept.is_sparse && number > 0;
-    return {(is_packed ? packed : bytes) + number * apart, is_packed ? kept.words : range.values};
-  }
-
-  void pack() const {
-    KeptValues<Word> values;
-    values.find(plane(0), range.values);
-    for (std::uint32_t number = 1; number < sizeof(Word); ++number) {
-      values.pack(plane(number), packed + number * apart);
-    }
-  }
-};
 
 // One stored plane.
 template <typename Word>
@@ -79,21 +52,22 @@ template <typename Word>
 std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>& models,
                        PieceHead& head, std::byte* out) {
   const std::uint32_t values = piece.range.values;
-  head = {
-      .words = 0, .kept = piece.kept.words, .is_stored = false, .is_sparse = piece.kept.is_sparse};
+  head = {.words = 0, .kept = piece.kept, .is_stored = false, .is_sparse = piece.is_sparse};
   alignas(64) std::byte memory[kMostGroupBytes + kPieceBytes];
   std::byte* const end = memory + sizeof(memory);
   const std::byte* words = end;
   States states;
   std::uint32_t lowest = 0;
-  if (models.sets.mixed != 0) {
-    const std::uint32_t room = room_of<Word>(values, head.kept, models.sets.mixed);
+  if (models.sets.mixed != 0 || piece.has_mask) {
+    const std::uint32_t room = room_of<Word>(values, head, models.sets);
     LinesToTake lines;
     lines.values = values;
-    lines.mask = head.is_sparse ? piece.plane(0) : nullptr;
+    lines.mask = head.is_sparse ? piece.mask : nullptr;
+    lines.quads = piece.has_mask ? piece.quads : nullptr;
+    lines.quad_numbers = &models.mask_numbers;
     for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
       if (!models.is_mixed(plane)) continue;
-      lines.add(piece.plane(plane), models.numbers[plane], head.is_sparse && plane > 0);
+      lines.add(piece.plane(plane), models.numbers[plane], piece.is_packed(plane));
     }
     lowest = fill_states(piece, PieceParts<Word>(values, head, models.sets), states);
     words = room < kStateBytes ? nullptr : take_piece(states, lines, end, room - kStateBytes);
@@ -101,6 +75,9 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
     if (!head.is_stored) head.words = static_cast<std::uint32_t>(end - words) / 2;
   }
   const PieceParts<Word> parts(values, head, models.sets);
+  if (parts.mask_bytes() > 0) {
+    out = fill_up(out, std::copy_n(piece.quads, quads_of(values), out));
+  }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     if ((parts.stored >> plane & 1) != 0) out = write_plane(piece, parts, plane, out);
   }
@@ -114,62 +91,6 @@ std::byte* write_piece(const PiecePlanes<Word>& piece, const Models<Word, Steps>
   return std::copy(words, static_cast<const std::byte*>(end), out);
 }
 
-// Whether a plane of a whole chunk is to be counted.
-template <typename Word>
-bool is_likely(const std::byte* plane) {
-  std::array<std::byte, kPieces * kGroupValues> sample;
-  for (std::uint32_t piece = 0; piece < kPieces; ++piece) {
-    std::copy_n(plane + piece * kPieceValues<Word> + sample_at<Word>(piece), kGroupValues,
-                sample.data() + piece * kGroupValues);
-  }
-  std::uint32_t pairs = 0;
-  for (const std::uint32_t times : count(sample)) pairs += times * (times - 1);
-  return pairs >= kLeastPairs;
-}
-
-// Counts of a plane's bytes in all pieces, which keep `kept` of their values in planes but the
-// first. If those are few they are counted alone.
-template <typename Word>
-Counts count_plane(std::span<const PiecePlanes<Word>> pieces, std::uint32_t values,
-                   std::uint32_t kept, std::uint32_t plane) {
-  if (plane == 0 || 4 * kept > 3 * values) {
-    Counts counts = count({pieces[0].plane(plane), values});
-    if (plane > 0) counts[0] -= values - kept;
-    return counts;
-  }
-  Counts sums{};
-  for (const PiecePlanes<Word>& piece : pieces) {
-    const Counts own = count(piece.kept_plane(plane));
-    for (std::uint32_t byte = 0; byte < kBytes; ++byte) sums[byte] += own[byte];
-  }
-  return sums;
-}
-
-// The planes of all pieces, and what their bytes' frequencies say.
-template <typename Word>
-void make_models(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
-                 std::byte* memory, std::byte* packed, std::span<PiecePlanes<Word>> pieces,
-                 Models<Word, Steps>& models) {
-  std::uint32_t kept = 0;
-  for (std::uint32_t number = 0; number < pieces.size(); ++number) {
-    PiecePlanes<Word>& piece = pieces[number];
-    piece.range = range_of<Word>(number, values);
-    piece.bytes = memory + piece.range.first;
-    piece.packed = packed + piece.range.first;
-    piece.apart = values;
-    piece.kept = split<Word>(source + piece.range.first * sizeof(Word), piece.range.values, tuple,
-                             memory + piece.range.first, values);
-    if (piece.kept.is_sparse) piece.pack();
-    kept += piece.kept.words;
-  }
-  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    const std::byte* const bytes = memory + plane * values;
-    if (values == kChunkValues<Word> && !is_likely<Word>(bytes)) continue;
-    const Counts counts = count_plane<Word>(pieces, values, kept, plane);
-    if (models.of[plane].take(counts, plane == 0 ? values : kept)) models.add(plane);
-  }
-}
-
 }  // namespace
 
 template <typename Word>
@@ -177,13 +98,13 @@ std::uint64_t encode_pieces(const std::byte* source, std::uint32_t values, std::
                             std::byte* out) {
   const std::uint64_t raw = std::uint64_t{values} * sizeof(Word);
   const std::uint32_t many = pieces_of(values, kPieceValues<Word>);
-  alignas(64) std::byte memory[kChunkBytes], packed[kChunkBytes];
+  ChunkMemory<Word> memory;
   std::array<PiecePlanes<Word>, kPieces> pieces;
   Models<Word, Steps> models;
-  make_models<Word>(source, values, tuple, memory, packed, std::span(pieces).first(many), models);
-  store(out, models.sets.coded);
+  make_models<Word>(source, values, tuple, memory, std::span(pieces).first(many), models);
+  store(out, pack<Word>(models.sets));
   std::byte* const tables = out + 4 + 4 * many;
-  std::byte* next = tables;
+  std::byte* next = models.sets.masked ? models.mask.write_mask(tables) : tables;
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     if (models.is_coded(plane)) next = models.of[plane].write(next);
   }

@@ -61,31 +61,49 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
                       .fours = has_fours<Word>(at)};
   auto& counts = *reinterpret_cast<Counts*>(payload);
 #pragma unroll
-  for (std::uint32_t each = 0; each < kPlanes * kBytes; each += kThreads) {
+  for (std::uint32_t each = 0; each < (kPlanes + 1) * kBytes; each += kThreads) {
     reinterpret_cast<std::uint32_t*>(payload)[each + threadIdx.x] = 0;
   }
   __syncthreads();
   std::uint32_t likely = ~0u;
   if (piece.values == kChunkValues<Word>) likely = likely_planes(values, counts, state);
-  PieceHead head{};
-  if (values.count > 0) head = count_piece(values, likely, counts);
-  if (lane == 0) state.kept[warp] = head.kept;
+  Zeros zeros{};
+  if (values.count > 0) zeros = count_piece(values, likely, counts);
+  const bool may_mask = may_have_mask<Word>(zeros.words, values.count);
+  if (lane == 0) {
+    // Both sums over a chunk are below 2^16.
+    state.zeros[warp] = (zeros.is_sparse ? zeros.words : 0) | (may_mask ? zeros.words << 16 : 0);
+  }
   __syncthreads();
-  std::uint32_t kept = 0;
+  std::uint32_t all_zeros = 0;
 #pragma unroll
-  for (std::uint32_t each = 0; each < kPieces; ++each) kept += state.kept[each];
+  for (std::uint32_t each = 0; each < kPieces; ++each) all_zeros += state.zeros[each];
+  const std::uint32_t sparse = all_zeros & 0xffff, masked = all_zeros >> 16;
+  PieceStep quad{};
+  bool has_masks = false;
+  if (kPlanes > 1 && may_be_masked(masked, piece.values)) {
+    has_masks = choose_mask(piece.values, sparse, masked, likely, counts, quad, state);
+  }
+  const bool is_sparse = has_masks ? may_mask : zeros.is_sparse;
+  PieceHead head{.words = 0,
+                 .kept = values.count - (is_sparse ? zeros.words : 0),
+                 .is_stored = false,
+                 .is_sparse = is_sparse};
 #pragma unroll 1
   for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
     PlaneTable table{};
     if ((likely >> plane & 1) != 0) {
-      table = make_table(counts[plane], plane == 0 ? piece.values : kept);
+      const std::uint32_t lacking = has_masks ? masked : plane == 0 ? 0 : sparse;
+      std::uint32_t planned;
+      table = make_table<true>(counts[plane], piece.values - lacking, lacking, planned);
     }
     if (lane == 0) state.tables[plane] = table;
     __syncwarp();
     if (table.is_coded) write_table(table, counts[plane], state.table_bytes[plane]);
   }
   __syncthreads();
-  const PlaneSets sets = sets_of(state.tables);
+  PlaneSets sets = sets_of(state.tables);
+  sets.masked = has_masks;
 #pragma unroll 1
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
     if ((sets.mixed >> plane & 1) == 0) continue;
@@ -96,12 +114,13 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   std::byte* const region = out + warp * kPieceBytes;
   std::uint32_t own = kLeastState, lowest = 0;
   if (values.count > 0) {
-    head = encode_piece(values, head, sets, region, own, lowest, state);
+    head = encode_piece(values, head, sets, quad, region, own, lowest, state);
   }
   if (lane == 0) state.heads[warp] = pack(head);
   __syncthreads();
   const std::uint32_t many = pieces_of(piece.values, kPieceValues<Word>);
-  std::uint32_t tables = 4 + 4 * many;
+  const std::uint32_t first_table = 4 + 4 * many + (sets.masked ? kMaskTableBytes : 0);
+  std::uint32_t tables = first_table;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) tables += state.tables[plane].bytes();
   std::uint32_t begin = filled(tables), end = filled(tables);
@@ -114,12 +133,15 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
   }
   if (end >= piece.bytes) return piece.bytes;
   // A warp without a piece has nothing to move, but meets the others.
-  const Parts parts(values.count, head, values.count > 0 ? sets : PlaneSets{~0u, 0});
+  const Parts parts(values.count, head, values.count > 0 ? sets : PlaneSets{~0u, 0, false});
   move_piece(parts, own, lowest, region, out + begin);
   auto* const front = reinterpret_cast<std::uint32_t*>(payload);
-  if (threadIdx.x == 0) front[0] = sets.coded;
+  if (threadIdx.x == 0) front[0] = pack<Word>(sets);
+  if (sets.masked && threadIdx.x < kMaskTableBytes / 4) {
+    front[1 + many + threadIdx.x] = state.mask_table[threadIdx.x];
+  }
   if (lane == 0 && warp < many) front[1 + warp] = state.heads[warp];
-  std::uint32_t table = 4 + 4 * many;
+  std::uint32_t table = first_table;
 #pragma unroll
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
     const std::uint32_t bytes = state.tables[plane].bytes();

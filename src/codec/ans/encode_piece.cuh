@@ -41,13 +41,14 @@ __device__ void take_four(std::uint32_t four, std::uint32_t there, const PieceSt
 template <Dtype kType>
 __device__ bool PieceCoder<kType>::encode_group(const Values& values, const Packed<Word>& packed,
                                                 std::uint32_t first, bool is_sparse,
-                                                const Parts& parts, Way& way, const State& state) {
+                                                const Parts& parts, const PieceStep& quad, Way& way,
+                                                const State& state) {
   const std::uint32_t lane = threadIdx.x % 32, at = first + kOfLane * lane;
   const std::uint32_t there = there_of(static_cast<int>(values.count) - static_cast<int>(at));
-  std::uint32_t others = there;  // the values that planes but the first have bytes of
+  std::uint32_t others = there;  // the values that packed planes have bytes of
   std::uint32_t place = at;      // in those planes
   if (is_sparse) {
-    others &= not_0(plane_of(packed, 0));
+    others &= parts.has_mask ? words_not_0(packed) : not_0(plane_of(packed, 0));
     const std::uint32_t up_to = cuda::sum_up_to_lane(static_cast<std::uint32_t>(__popc(others)));
     way.kept -= __shfl_sync(kAllLanes, up_to, 31);
     place = way.kept + up_to - __popc(others);
@@ -57,7 +58,7 @@ __device__ bool PieceCoder<kType>::encode_group(const Values& values, const Pack
     const std::uint32_t four = plane_of(packed, plane);
     if ((parts.stored >> plane & 1) != 0) {
       std::byte* const to = way.region + parts.offset(plane);
-      if (plane > 0 && is_sparse) {
+      if (is_sparse && (plane > 0 || parts.has_mask)) {
         std::uint32_t to_place = place;
 #pragma unroll
         for (std::uint32_t each = 0; each < kOfLane; ++each) {
@@ -72,8 +73,14 @@ __device__ bool PieceCoder<kType>::encode_group(const Values& values, const Pack
         *reinterpret_cast<std::uint32_t*>(to + at) = four;
       }
     } else if (parts.has_states && (parts.mixed >> plane & 1) != 0) {
-      take_four<false>(four, plane == 0 ? there : others, state.steps[plane], way);
+      take_four<false>(four, plane == 0 && !parts.has_mask ? there : others, state.steps[plane],
+                       way);
     }
+  }
+  if (parts.has_mask && parts.has_states) {
+    take_step<false>(step_of_lane(quad, others), there != 0, way);
+  } else if (parts.has_mask && first / kOfLane + lane < parts.mask_bytes()) {
+    way.region[first / kOfLane + lane] = static_cast<std::byte>(others);
   }
   return !parts.has_states || way.next >= way.least;
 }
@@ -129,14 +136,15 @@ __device__ std::uint32_t PieceCoder<kType>::encode_whole_groups(const Values& va
 // states in `own`. If words need more than their room the piece becomes a stored one.
 template <Dtype kType>
 __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, PieceHead head,
-                                                     const PlaneSets& sets, std::byte* region,
-                                                     std::uint32_t& own, std::uint32_t& lowest,
-                                                     const State& state) {
+                                                     const PlaneSets& sets, const PieceStep& quad,
+                                                     std::byte* region, std::uint32_t& own,
+                                                     std::uint32_t& lowest, const State& state) {
   const std::uint32_t lane = threadIdx.x % 32;
   const bool is_whole = is_easy(values) && !head.is_sparse;
   constexpr int kEnd = kPieceBytes / 2;
-  const auto room = static_cast<int>(room_of<Word>(values.count, head.kept, sets.mixed));
-  head.is_stored = sets.mixed != 0 && room < static_cast<int>(kStateBytes);
+  const auto room = static_cast<int>(room_of<Word>(values.count, head, sets));
+  const bool has_mask = sets.masked && head.is_sparse;
+  head.is_stored = (sets.mixed != 0 || has_mask) && room < static_cast<int>(kStateBytes);
 #pragma unroll 1
   for (;;) {
     const Parts parts(values.count, head, sets);
@@ -156,7 +164,7 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
       const Packed<Word> packed =
           words_of<false>(values, first, load_group<Word>(values, static_cast<int>(first)),
                           load_group<Word>(values, before));
-      has_room = encode_group(values, packed, first, head.is_sparse, parts, way, state);
+      has_room = encode_group(values, packed, first, head.is_sparse, parts, quad, way, state);
       end = first;
     }
     if (!has_room) {
@@ -165,7 +173,8 @@ __device__ PieceHead PieceCoder<kType>::encode_piece(const Values& values, Piece
     }
     if (head.is_sparse) {  // what fills stored planes up
 #pragma unroll
-      for (std::uint32_t plane = 1; plane < kPlanes; ++plane) {
+      for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+        if (plane == 0 && !has_mask) continue;
         if ((parts.stored >> plane & 1) != 0 && lane < filled(head.kept) - head.kept) {
           region[parts.offset(plane) + head.kept + lane] = std::byte{0};
         }

@@ -53,11 +53,16 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t cost_of(std::uint32_t frequency) {
   return kCostOfScale - 256 * log - (kOfQuarter >> (8 * quarter) & 0xff);
 }
 
+// Bytes of a coded plane that costs so much in all, with its table.
+THINWIRE_HOST_DEVICE constexpr std::uint32_t coded_bytes(std::uint32_t cost, std::uint32_t table) {
+  return table + (cost + 2047) / 2048;
+}
+
 // Whether a plane of `all` bytes is to be coded that costs so much in all, by a table of so many
 // groups.
 THINWIRE_HOST_DEVICE constexpr bool pays(std::uint32_t cost, std::uint32_t groups,
                                          std::uint32_t all) {
-  return 64 * (3 * groups + 2 + (cost + 2047) / 2048) <= 63 * all;
+  return 64 * coded_bytes(cost, 3 * groups + 2) <= 63 * all;
 }
 
 // The numbers with which one byte is encoded: x / frequency = x * factor >> (32 + shift) for x

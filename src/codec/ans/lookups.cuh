@@ -154,4 +154,28 @@ class SlotsOf<false> {
   const Share* shares_;
 };
 
+// The same for the quads of a mask, whose starts lanes have; all lanes call.
+class QuadSlots {
+ public:
+  __device__ explicit QuadSlots(std::uint32_t start) : start_(start) {}
+
+  __device__ std::uint32_t back(std::uint32_t state, std::uint32_t& quad) const {
+    const std::uint32_t remainder = state % kScale;
+    quad = 0;
+#pragma unroll
+    for (std::uint32_t bit = kQuads / 2; bit != 0; bit /= 2) {
+      if (remainder >= start_of(quad | bit)) quad |= bit;
+    }
+    const std::uint32_t start = start_of(quad);
+    return (start_of(quad + 1) - start) * (state >> kScaleBits) + remainder - start;
+  }
+
+ private:
+  __device__ std::uint32_t start_of(std::uint32_t quad) const {
+    return __shfl_sync(kAllLanes, start_, static_cast<int>(quad));
+  }
+
+  std::uint32_t start_;
+};
+
 }  // namespace thinwire::codec::ans

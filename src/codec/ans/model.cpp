@@ -5,6 +5,7 @@
 
 #include "base/vector_units.h"
 #include "codec/ans/counts.h"
+#include "codec/ans/pieces.h"
 
 namespace thinwire::codec::ans {
 namespace {
@@ -95,23 +96,38 @@ THINWIRE_VECTOR_CLONES void fill(const std::uint32_t* frequencies, std::uint32_t
 
 }  // namespace
 
-bool Model::take(const Counts& counts, std::uint32_t all) {
-  if (all == 0) return false;
+// Frequencies of the bytes in the table's groups. False if none is left for the most frequent one.
+bool Model::share(const Counts& counts, std::uint32_t all) {
   rest_ = most_frequent(counts);
+  const Sums sums = share_out(counts, all, begin(), end(), frequency_.data(), code_.data());
+  const std::uint32_t others = sums.frequencies - frequency_[rest_];
+  if (others >= kScale) return false;
+  const std::uint32_t times = counts[rest_];
+  cost_ = sums.cost - times * cost_of(frequency_[rest_]) + times * cost_of(kScale - others);
+  code_[rest_] = kRestCode;
+  frequency_[rest_] = kScale - others;
+  return true;
+}
+
+bool Model::take(const Counts& counts, std::uint32_t all) {
+  bytes_ = all;
+  if (all == 0) return false;
   std::uint32_t low = 0, high = kBytes - 1;
   while (counts[low] == 0) ++low;
   while (counts[high] == 0) --high;
   first_ = low / 4;
   groups_ = high / 4 - low / 4 + 1;
-  const Sums sums = share_out(counts, all, begin(), end(), frequency_.data(), code_.data());
-  const std::uint32_t others = sums.frequencies - frequency_[rest_];
-  if (others >= kScale) return false;
-  const std::uint32_t times = counts[rest_];
-  const std::uint32_t cost =
-      sums.cost - times * cost_of(frequency_[rest_]) + times * cost_of(kScale - others);
-  code_[rest_] = kRestCode;
-  frequency_[rest_] = kScale - others;
-  return pays(cost, groups_, all);
+  if (!share(counts, all) || !pays(cost_, groups_, all)) return false;
+  bytes_ = coded_bytes(cost_, 2 + 3 * groups_);
+  return true;
+}
+
+bool Model::take_mask(const Counts& counts, std::uint32_t all) {
+  first_ = 0;
+  groups_ = kQuads / 4;
+  const bool is_coded = share(counts, all);
+  bytes_ = coded_bytes(cost_, kMaskTableBytes);
+  return is_coded;
 }
 
 bool Model::read(ByteView& bytes) {
@@ -120,7 +136,18 @@ bool Model::read(ByteView& bytes) {
   groups_ = static_cast<std::uint32_t>(bytes[1]);
   const std::size_t size = 2 + 3 * groups_;
   if (groups_ == 0 || first_ + groups_ > kBytes / 4 || bytes.size() < size) return false;
-  const std::byte* group = bytes.data() + 2;
+  if (!read_codes(bytes.data() + 2)) return false;
+  bytes = bytes.subspan(size);
+  return true;
+}
+
+bool Model::read_mask(const std::byte* codes) {
+  first_ = 0;
+  groups_ = kQuads / 4;
+  return read_codes(codes);
+}
+
+bool Model::read_codes(const std::byte* group) {
   std::uint32_t others = 0, rests = 0, unknown = 0;
   for (std::uint32_t byte = begin(); byte < end(); byte += 4, group += 3) {
     const std::uint32_t codes = load<std::uint16_t>(group) | static_cast<std::uint32_t>(group[2])
@@ -137,13 +164,16 @@ bool Model::read(ByteView& bytes) {
   }
   if (rests != 1 || unknown != 0 || others >= kScale) return false;
   frequency_[rest_] = kScale - others;
-  bytes = bytes.subspan(size);
   return true;
 }
 
 std::byte* Model::write(std::byte* out) const {
   *out++ = static_cast<std::byte>(first_);
   *out++ = static_cast<std::byte>(groups_);
+  return write_codes(out);
+}
+
+std::byte* Model::write_codes(std::byte* out) const {
   for (std::uint32_t byte = begin(); byte < end(); byte += 4) {
     std::uint32_t codes = 0;
     for (std::uint32_t place = 0; place < 4; ++place) {

@@ -35,11 +35,21 @@ class Model {
   // stored.
   bool take(const Counts& counts, std::uint32_t all);
 
+  // The same for the quads of a mask. False if nothing would be left for the most frequent one.
+  bool take_mask(const Counts& counts, std::uint32_t all);
+
+  // Bytes of the plane that take() was called for last, with its table if it is coded.
+  std::uint32_t bytes() const { return bytes_; }
+
   // Reads a table from the front of `bytes` and takes it off. False if there is no sound one.
   bool read(ByteView& bytes);
 
   // Writes the table; returns where it ends.
   std::byte* write(std::byte* out) const;
+
+  // The same for the table of a mask, which has all quads. `codes` has kMaskTableBytes.
+  bool read_mask(const std::byte* codes);
+  std::byte* write_mask(std::byte* out) const { return write_codes(out); }
 
   // Whether coding changes states: there is more than one byte.
   bool is_mixed() const { return frequency_[rest_] < kScale; }
@@ -49,6 +59,10 @@ class Model {
   void make(Slots& slots) const;
 
  private:
+  bool share(const Counts& counts, std::uint32_t all);
+  bool read_codes(const std::byte* group);
+  std::byte* write_codes(std::byte* out) const;
+
   std::uint32_t begin() const { return 4 * first_; }
   std::uint32_t end() const { return 4 * (first_ + groups_); }
 
@@ -57,6 +71,7 @@ class Model {
   alignas(64) std::array<std::uint32_t, kBytes> code_;  // set by take()
   std::uint32_t rest_ = 0;
   std::uint32_t first_ = 0, groups_ = 0;  // in fours of bytes
+  std::uint32_t cost_ = 0, bytes_ = 0;    // set by take()
 };
 
 }  // namespace thinwire::codec::ans

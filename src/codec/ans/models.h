@@ -17,6 +17,8 @@ template <typename Word, typename Numbers>
 struct Models {
   std::array<Model, sizeof(Word)> of;
   std::array<Numbers, sizeof(Word)> numbers;
+  Model mask;
+  Numbers mask_numbers;
   PlaneSets sets{0, 0};
 
   bool is_mixed(std::uint32_t plane) const { return (sets.mixed >> plane & 1) != 0; }

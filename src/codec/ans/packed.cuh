@@ -150,6 +150,15 @@ __device__ inline std::uint32_t not_0(std::uint32_t four) {
   return (high >> 7 & 1) | (high >> 14 & 2) | (high >> 21 & 4) | (high >> 28 & 8);
 }
 
+// A bit of each of four words that are not 0.
+template <typename Word>
+__device__ std::uint32_t words_not_0(const Packed<Word>& packed) {
+  std::uint32_t any = 0;
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) any |= plane_of(packed, plane);
+  return not_0(any);
+}
+
 // ---- Memory ----
 
 // Whether groups of four values may be loaded and stored at once.

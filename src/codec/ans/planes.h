@@ -37,8 +37,9 @@ using HalfOf =
   X(std::uint8_t, bytes)      \
   X(std::uint16_t, halves) X(std::uint32_t, singles) X(std::uint64_t, doubles)
 
-// Whether the words of a piece are sparse, and how many are kept.
-struct Kept {
+// How many words of a piece are 0, unless they are of one byte, and whether it is sparse without a
+// mask.
+struct Zeros {
   std::uint32_t words = 0;
   bool is_sparse = false;
 };
@@ -46,8 +47,8 @@ struct Kept {
 // Writes the planes of a piece's values, `apart` bytes from one to the next, with a byte of each
 // word in every one. `source` has any alignment.
 template <typename Word>
-Kept split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
-           std::uint32_t apart);
+Zeros split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
+            std::uint32_t apart);
 
 // `out` has any alignment. False if the first plane has not as many bytes that are not 0 as the
 // others have bytes.

@@ -28,17 +28,18 @@ void read(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
   }
 }
 
-// Whether there are words of 0, and no others whose highest byte is 0.
+// Words of 0, and whether there are some, and no others whose highest byte is 0.
 template <typename Word>
-bool is_sparse(const Word* words, std::uint32_t values) {
+Zeros zeros_of(const Word* words, std::uint32_t values) {
   constexpr Word kFirstByte = static_cast<Word>(Word{1} << (kWordBits<Word> - 8));
   Word zeros = 0, others = 0;
   for (std::uint32_t at = 0; at < values; ++at) {
     const Word word = words[at];
-    zeros |= static_cast<Word>(word == 0);
+    zeros = static_cast<Word>(zeros + (word == 0));
     others |= static_cast<Word>(static_cast<Word>(word - 1) < kFirstByte - 1);
   }
-  return zeros != 0 && others == 0;
+  const auto count = static_cast<std::uint32_t>(zeros);
+  return {count, count != 0 && others == 0 && is_worth_packing(count, values)};
 }
 
 // Writes all planes of the words, `apart` bytes from one to the next.
@@ -59,32 +60,29 @@ void cut(const Word* words, std::uint32_t count, std::byte* out, std::uint32_t a
 }
 
 template <typename Word>
-Kept split_words(const std::byte* source, std::uint32_t values, std::uint32_t tuple, std::byte* out,
-                 std::uint32_t apart) {
+Zeros split_words(const std::byte* source, std::uint32_t values, std::uint32_t tuple,
+                  std::byte* out, std::uint32_t apart) {
   PieceWords<Word> words;
   read(source, values, tuple, words);
   const Word* const at = words.at();
   cut(at, values, out, apart);
-  if (sizeof(Word) == 1 || !is_sparse(at, values)) return {values, false};
-  std::uint32_t kept = 0;
-  for (std::uint32_t next = 0; next < values; ++next) kept += at[next] != 0;
-  if (!is_worth_packing(values - kept, values)) return {values, false};
-  return {kept, true};
+  if constexpr (sizeof(Word) == 1) return {};
+  return zeros_of(at, values);
 }
 
 }  // namespace
 
 // Clones are of functions, not of templates.
-#define THINWIRE_WORD(Word, name)                                                                \
-  THINWIRE_VECTOR_CLONES static Kept split_##name(const std::byte* source, std::uint32_t values, \
-                                                  std::uint32_t tuple, std::byte* out,           \
-                                                  std::uint32_t apart) {                         \
-    return split_words<Word>(source, values, tuple, out, apart);                                 \
-  }                                                                                              \
-  template <>                                                                                    \
-  Kept split<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,           \
-                   std::byte* out, std::uint32_t apart) {                                        \
-    return split_##name(source, values, tuple, out, apart);                                      \
+#define THINWIRE_WORD(Word, name)                                                                 \
+  THINWIRE_VECTOR_CLONES static Zeros split_##name(const std::byte* source, std::uint32_t values, \
+                                                   std::uint32_t tuple, std::byte* out,           \
+                                                   std::uint32_t apart) {                         \
+    return split_words<Word>(source, values, tuple, out, apart);                                  \
+  }                                                                                               \
+  template <>                                                                                     \
+  Zeros split<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,           \
+                    std::byte* out, std::uint32_t apart) {                                        \
+    return split_##name(source, values, tuple, out, apart);                                       \
   }
 THINWIRE_ANS_WORDS(THINWIRE_WORD)
 #undef THINWIRE_WORD

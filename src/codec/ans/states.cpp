@@ -11,6 +11,25 @@ bool is_there(const Lines& lines, const Line& line, std::uint32_t value) {
   return value < lines.values && (!line.masked || lines.mask[value] != std::byte{0});
 }
 
+// A step of an encoder; returns where words begin.
+std::byte* take_step(std::uint32_t& state, const Step& step, std::byte* end) {
+  // Written always, kept if given: no branch on the data.
+  const std::uint32_t gives = gives_word(state, step);
+  store(end - 2, static_cast<std::uint16_t>(state));
+  state = taken(state >> (16 * gives), step);
+  return end - 2 * gives;
+}
+
+// A step of a decoder; returns where the words that are left begin.
+const std::byte* give_step(std::uint32_t& state, const Slots& slots, std::byte& byte,
+                           const std::byte* words) {
+  const std::uint32_t before = slots.back(state, byte);
+  const std::uint32_t needs = before < kLeastState;
+  const std::uint32_t word = load<std::uint16_t>(words);
+  state = before << (16 * needs) | (word & (0 - needs));
+  return words + 2 * needs;
+}
+
 std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first, std::byte* end) {
   for (std::uint32_t number = lines.count; number-- > 0;) {
     const auto& line = lines.line[number];
@@ -19,19 +38,30 @@ std::byte* take(States& states, const LinesToTake& lines, std::uint32_t first, s
         const std::uint32_t value = first + kOfLane * lane + place;
         if (!is_there(lines, line, value)) continue;
         const Step& step = line.numbers->of[static_cast<std::uint8_t>(line.bytes[value])];
-        // Written always, kept if given: no branch on the data.
-        const std::uint32_t gives = gives_word(states[lane], step);
-        store(end - 2, static_cast<std::uint16_t>(states[lane]));
-        end -= 2 * gives;
-        states[lane] = taken(states[lane] >> (16 * gives), step);
+        end = take_step(states[lane], step, end);
       }
     }
+  }
+  for (std::uint32_t lane = lines.quads == nullptr ? 0 : kLanes; lane-- > 0;) {
+    const std::uint32_t value = first + kOfLane * lane;
+    if (value >= lines.values) continue;
+    const auto quad = static_cast<std::uint8_t>(lines.quads[value / kOfLane]);
+    end = take_step(states[lane], lines.quad_numbers->of[quad], end);
   }
   return end;
 }
 
 const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
                       const std::byte* words) {
+  for (std::uint32_t lane = 0; lines.quads != nullptr && lane < kLanes; ++lane) {
+    const std::uint32_t value = first + kOfLane * lane;
+    if (value >= lines.values) break;
+    std::byte& quad = lines.quads[value / kOfLane];
+    words = give_step(states[lane], *lines.quad_numbers, quad, words);
+    for (std::uint32_t at = value; at < std::min(value + kOfLane, lines.values); ++at) {
+      lines.mask[at] = quad >> (at - value) & std::byte{1};
+    }
+  }
   for (std::uint32_t number = 0; number < lines.count; ++number) {
     const auto& line = lines.line[number];
     for (std::uint32_t place = 0; place < kOfLane; ++place) {
@@ -40,11 +70,7 @@ const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t fi
         if (value >= lines.values) break;
         line.bytes[value] = std::byte{0};
         if (!is_there(lines, line, value)) continue;
-        const std::uint32_t state = line.numbers->back(states[lane], line.bytes[value]);
-        const std::uint32_t needs = state < kLeastState;
-        const std::uint32_t word = load<std::uint16_t>(words);
-        words += 2 * needs;
-        states[lane] = state << (16 * needs) | (word & (0 - needs));
+        words = give_step(states[lane], *line.numbers, line.bytes[value], words);
       }
     }
   }

@@ -20,7 +20,9 @@ bool read_states(const std::byte* bytes, States& states);
 bool are_least(const States& states);
 
 // The planes of a piece that change states, each with a byte for every value. The bytes of a
-// `masked` one count only where those at `mask` are not 0.
+// `masked` one count only if those at `mask` are not 0. If there are `quads`, one for four values
+// each, their bits say which bytes of `mask` are not 0, and change states before a group's planes:
+// decoding writes `mask`, and those quads that no whole group has.
 template <typename Byte, typename Numbers>
 struct Lines {
   struct Line {
@@ -30,7 +32,9 @@ struct Lines {
   };
   std::array<Line, 8> line;
   std::uint32_t count = 0;
-  const std::byte* mask = nullptr;
+  Byte* mask = nullptr;
+  Byte* quads = nullptr;
+  const Numbers* quad_numbers = nullptr;
   std::uint32_t values = 0;
 
   void add(Byte* bytes, const Numbers& numbers, bool masked) {
@@ -41,7 +45,7 @@ using LinesToTake = Lines<const std::byte, Steps>;
 using LinesToGive = Lines<std::byte, Slots>;
 
 // Bytes of words that one group takes at most, and what vectors write or read beyond.
-inline constexpr std::uint32_t kMostGroupBytes = 8 * 2 * kGroupValues + 16;
+inline constexpr std::uint32_t kMostGroupBytes = 8 * 2 * kGroupValues + 2 * kLanes + 16;
 
 // The two directions of a group of values, in code for any processor or for some. All give the same
 // bytes.

@@ -39,15 +39,18 @@ __device__ inline std::uint32_t code_by(std::uint32_t count, std::uint32_t all, 
   return nearest_code(static_cast<std::uint32_t>(max(quotient, 1)));
 }
 
-// Counts of a plane's `all` bytes become shares in their place. For whole warps.
-__device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all) {
+// The table of a plane of `all` bytes, `planned` bytes long with these, by counts that have
+// `lacking` bytes of 0 more. If `kPuts`, counts become shares in their place. For whole warps.
+template <bool kPuts>
+__device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all,
+                                        std::uint32_t lacking, std::uint32_t& planned) {
   const std::uint32_t first = threadIdx.x % 32 * kLaneBytes;
   std::uint32_t* const own = counts + first;
   std::uint32_t count[kLaneBytes], frequency[kLaneBytes];
   std::uint32_t most = 0, lowest = kBytes, highest = 0;
 #pragma unroll
   for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    count[at] = own[at];
+    count[at] = own[at] - (first + at == 0 ? lacking : 0);
     most = max(most, count[at] << 8 | (kBytes - 1 - first - at));
     if (count[at] == 0) continue;
     lowest = min(lowest, first + at);
@@ -59,6 +62,7 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   table.rest = kBytes - 1 - (most & 0xff);
   table.first = cuda::least_of_lanes(lowest) / 4;
   table.groups = cuda::most_of_lanes(highest) / 4 - table.first + 1;
+  planned = all;
   if (all == 0) return table;
   const float part = 1 / static_cast<float>(all);
   std::uint32_t sum = 0, cost = 0;
@@ -76,6 +80,8 @@ __device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all
   cost += (most >> 8) * cost_of(rest);
   table.is_coded = pays(cost, table.groups, all);
   table.is_mixed = table.is_coded && others > 0;
+  if (table.is_coded) planned = coded_bytes(cost, table.bytes());
+  if (!kPuts) return table;
   std::uint32_t start = cuda::sum_up_to_lane(sum) - sum + (first > table.rest ? rest : 0);
 #pragma unroll
   for (std::uint32_t at = 0; at < kLaneBytes; ++at) {

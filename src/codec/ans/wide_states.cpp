@@ -40,11 +40,12 @@ constexpr Permutations kFromFront = [] {
   return all;
 }();
 
-// The numbers of eight bytes, four bytes apart.
+// The numbers of eight bytes, so many bytes apart.
+template <int kApart>
 THINWIRE_AVX2 inline StepVectors steps_of(const std::byte* bytes, const Steps& steps) {
   const Step* const of = steps.of.data();
   const auto at = [&](int lane) -> const Step& {
-    return of[static_cast<std::uint8_t>(bytes[kOfLane * lane])];
+    return of[static_cast<std::uint8_t>(bytes[kApart * lane])];
   };
   return vectors_of_steps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
 }
@@ -54,6 +55,23 @@ THINWIRE_AVX2 inline __m256i lanes_there_at(const std::byte* mask, std::uint32_t
   const __m256i fours = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask));
   const __m256i bytes = _mm256_and_si256(fours, _mm256_set1_epi32(0xff << (8 * place)));
   return _mm256_xor_si256(_mm256_cmpeq_epi32(bytes, _mm256_setzero_si256()), _mm256_set1_epi32(-1));
+}
+
+// Puts the words of eight lanes before `end`; returns where they begin.
+THINWIRE_AVX2 inline std::byte* put_words(const Taken& taken, std::byte* end) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(end - 16),
+                   _mm_shuffle_epi8(taken.words, permutation(kToBack, taken.lanes)));
+  return end - 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
+}
+
+// A quad of a mask a lane.
+THINWIRE_AVX2 inline std::byte* take_quads(Vectors& states, const std::byte* quads,
+                                           const Steps& steps, std::byte* end) {
+  for (std::uint32_t eight = kVectors; eight-- > 0;) {
+    const StepVectors own = steps_of<1>(quads + eight * kWide, steps);
+    end = put_words(take_bytes<true>(states.of[eight], own, _mm256_setzero_si256()), end);
+  }
+  return end;
 }
 
 // Four bytes a lane.
@@ -68,10 +86,8 @@ THINWIRE_AVX2 inline std::byte* take_line(Vectors& states, const std::byte* byte
       const std::uint32_t at = eight * kWide * kOfLane + place;
       const __m256i there =
           kAll ? _mm256_setzero_si256() : lanes_there_at(mask + at - place, place);
-      const Taken taken = take_bytes<kAll>(states.of[eight], steps_of(bytes + at, steps), there);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(end - 16),
-                       _mm_shuffle_epi8(taken.words, permutation(kToBack, taken.lanes)));
-      end -= 2 * static_cast<std::size_t>(_mm_popcnt_u32(taken.lanes));
+      const StepVectors own = steps_of<kOfLane>(bytes + at, steps);
+      end = put_words(take_bytes<kAll>(states.of[eight], own, there), end);
     }
   }
   return end;
@@ -85,6 +101,9 @@ THINWIRE_AVX2 std::byte* take(States& states, const LinesToTake& lines, std::uin
     const std::byte* const bytes = line.bytes + first;
     end = line.masked ? take_line<false>(own, bytes, lines.mask + first, *line.numbers, end)
                       : take_line<true>(own, bytes, nullptr, *line.numbers, end);
+  }
+  if (lines.quads != nullptr) {
+    end = take_quads(own, lines.quads + first / kOfLane, *lines.quad_numbers, end);
   }
   put(own, states);
   return end;
@@ -144,9 +163,27 @@ THINWIRE_AVX2 inline const std::byte* give_line(Vectors& states, const Slots& sl
   return words;
 }
 
+// A quad of a mask a lane, whose bits become bytes at `mask`.
+THINWIRE_AVX2 inline const std::byte* give_quads(Vectors& states, const Slots& slots,
+                                                 const std::byte* words, std::byte* mask) {
+  Vectors quads;
+  for (auto& eight : quads.of) eight = _mm256_setzero_si256();
+  words = give_step<true>(states, slots, 0, nullptr, words, quads);
+  // Bit i of a number to bit 8 i.
+  const __m256i spread = _mm256_set1_epi32(0x00204081), lowest = _mm256_set1_epi32(0x01010101);
+  for (std::uint32_t eight = 0; eight < kVectors; ++eight) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(mask + eight * kWide * kOfLane),
+                        _mm256_and_si256(_mm256_mullo_epi32(quads.of[eight], spread), lowest));
+  }
+  return words;
+}
+
 THINWIRE_AVX2 const std::byte* give(States& states, const LinesToGive& lines, std::uint32_t first,
                                     const std::byte* words) {
   Vectors own = vectors_of(states);
+  if (lines.quads != nullptr) {
+    words = give_quads(own, *lines.quad_numbers, words, lines.mask + first);
+  }
   for (std::uint32_t number = 0; number < lines.count; ++number) {
     const auto& line = lines.line[number];
     std::byte* const out = line.bytes + first;
