@@ -8,9 +8,8 @@ estimate of the same format, so that one sees how far the estimate goes. Chunks,
 states are those of spec/codec-ans.md. The changes:
 
     tables      bytes of a table in groups of 1 to 16 that share a frequency, whichever is smallest
-    mask        words of 0 leave all planes, and a bit for each word, packed to bytes, is a plane
     dictionary  a chunk is its different words, sorted, and numbers of these at their entropy, if
-                that is smaller than planes under a mask
+                that is smaller than planes
 """
 
 import argparse
@@ -104,6 +103,14 @@ def sparse_words(words: np.ndarray, planes: np.ndarray) -> np.ndarray:
     return kept
 
 
+def quads_bytes(there: np.ndarray) -> float:
+    """Of a mask with its table."""
+    fours = np.append(there, np.zeros(-there.size % 4, bool)).reshape(-1, 4)
+    counts = np.bincount(fours @ (1, 2, 4, 8))
+    counts = counts[counts > 0]
+    return float(12 - (counts * np.log2(counts / counts.sum())).sum() / 8)
+
+
 def dictionary_bytes(values: np.ndarray) -> float:
     """Different words, sorted: what their differences take, and numbers of them at their
     entropy."""
@@ -119,11 +126,13 @@ def chunk_bytes(values: np.ndarray, words: np.ndarray) -> tuple[float, ...]:
     planes = words.view(np.uint8).reshape(-1, width)[:, ::-1]
     every, kept = np.ones(words.size, bool), sparse_words(words, planes)
     found = [planes_bytes(planes, every, kept, shifts) for shifts in (SHIFTS[:1], SHIFTS)]
-    masked, there = found[0], words != 0
+    there = words != 0
     if 64 * np.count_nonzero(there) < 63 * words.size:
-        mask = plane_bytes(np.packbits(there), SHIFTS[:1])[0]
-        masked = min(masked, mask + planes_bytes(planes, there, there, SHIFTS[:1]))
-    found += [masked, min(masked, dictionary_bytes(values))]
+        mask = quads_bytes(there)
+        for number, shifts in enumerate((SHIFTS[:1], SHIFTS)):
+            masked = mask + planes_bytes(planes, there, there, shifts)
+            found[number] = min(found[number], masked)
+    found.append(min(found[0], dictionary_bytes(values)))
     return tuple(min(size, raw) for size in found)
 
 
@@ -152,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+")
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(("file", "tuple", "ans", "estimate", "tables", "mask", "mask and dictionary"))
+    out.writerow(("file", "tuple", "ans", "estimate", "tables", "dictionary"))
     for path in parser.parse_args().files:
         out.writerow(row_of(path))
         sys.stdout.flush()
