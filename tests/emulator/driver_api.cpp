@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "fake_cuda/fake_cuda.h"
+#include "fake_cuda/state.h"
 
 using namespace thinwire;
 
@@ -46,11 +47,11 @@ CUresult cuDeviceGet(CUdevice* handle, int device) {
   return device < fake_cuda::kDevices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  *context = reinterpret_cast<CUcontext>(at(device + 1));
+  *context = fake_cuda::context_of(device);
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
-  fake_cuda::use(static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1);
+  fake_cuda::use(fake_cuda::device_of(context));
   return CUDA_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
-// The parts of the CUDA runtime that code with kernels needs besides, if these run.
+// Functions of the CUDA runtime that test programs call and the library does not, and the size of
+// the GPU.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -15,6 +16,7 @@ namespace {
 [[maybe_unused]] const bool kIsSmall = [] {
   fake_cuda::make_alike();
   fake_cuda::state().processors = emulator::kBlocksAtOnce;
+  fake_cuda::state().blocks_a_processor = 1;
   return true;
 }();
 
@@ -22,31 +24,27 @@ namespace {
 
 extern "C" {
 
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
+}
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-  *attributes = {};
+// After what the default stream has; other streams go on.
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  cudaStreamSynchronize(cudaStreamLegacy);
+  std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
-                                                                   size_t, unsigned) {
-  *blocks = 1;
+cudaError_t cudaMemset(void* at, int value, size_t bytes) {
+  return cudaMemsetAsync(at, value, bytes, cudaStreamLegacy);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  const std::lock_guard lock(fake_cuda::state().mutex);
+  for (const auto& stream : fake_cuda::state().streams) {
+    if (stream->device == fake_cuda::current_device()) cudaStreamSynchronize(stream.get());
+  }
   return cudaSuccess;
-}
-
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_step, const void* from, size_t from_step,
-                              size_t row_bytes, size_t rows, cudaMemcpyKind, cudaStream_t stream) {
-  return fake_cuda::enqueue(stream, [=] {
-    for (size_t row = 0; row < rows; ++row) {
-      std::memcpy(static_cast<char*>(to) + row * to_step,
-                  static_cast<const char*>(from) + row * from_step, row_bytes);
-    }
-  });
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
-  return fake_cuda::enqueue(stream, [=] { function(argument); });
 }
 
 }  // extern "C"

@@ -10,11 +10,6 @@ namespace {
 
 using namespace thinwire::fake_cuda;
 
-// A context is its device's number and 1.
-CUcontext context_of(int device) {
-  return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device + 1));
-}
-
 CUresult CUDAAPI attributes(unsigned count, CUpointer_attribute* names, void** values,
                             CUdeviceptr pointer) {
   fake_cuda::count("cuPointerGetAttributes");
@@ -46,7 +41,7 @@ CUresult CUDAAPI get_current(CUcontext* context) {
 
 CUresult CUDAAPI set_current(CUcontext context) {
   fake_cuda::count("cuCtxSetCurrent");
-  current_device() = static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1;
+  current_device() = device_of(context);
   return CUDA_SUCCESS;
 }
 
