@@ -7,7 +7,7 @@ namespace {
 
 __global__ void write_time(std::uint64_t* to) {
   std::uint64_t now = 0;
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
 #endif
   *static_cast<volatile std::uint64_t*>(to) = now;

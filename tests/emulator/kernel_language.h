@@ -1,5 +1,5 @@
-// The words of CUDA C++ that a host's compiler does not know, for kernels that the emulator runs;
-// included before each CUDA source. Types and API are those of CUDA's own headers.
+// CUDA C++ for a host's compiler, included before each CUDA source that the emulator runs. Types
+// and API are those of CUDA's own headers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,6 +9,12 @@
 #include <cstdint>
 #include <type_traits>
 
+// Code that differs between host and device is the device's, as for compute capability 9.0, but for
+// PTX, which needs __CUDACC__.
+#ifndef EMULATOR_TAKES_HOST_FORMS
+#define __CUDA_ARCH__ 900
+#endif
+
 // Each thread block has a thread of the host.
 #undef __shared__
 #define __shared__ thread_local
@@ -17,7 +23,7 @@
 #undef __grid_constant__
 #define __grid_constant__
 
-// As overloads, of numbers of two types, too.
+// CUDA's take numbers of two types, which std's do not.
 template <typename A, typename B>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   return b < a ? b : a;

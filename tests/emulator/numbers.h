@@ -1,31 +1,32 @@
-// CUDA's functions of integers and bits, as its programming guide and the PTX manual define them.
+// CUDA's functions of bits, numbers and loads, as its programming guide and the PTX manual have
+// them.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-inline int __popc(unsigned bits) { return std::popcount(bits); }
-inline int __clz(int bits) { return std::countl_zero(static_cast<unsigned>(bits)); }
-inline int __clzll(long long bits) {
+constexpr int __popc(unsigned bits) { return std::popcount(bits); }
+constexpr int __clz(int bits) { return std::countl_zero(static_cast<unsigned>(bits)); }
+constexpr int __clzll(long long bits) {
   return std::countl_zero(static_cast<unsigned long long>(bits));
 }
-inline int __ffs(int bits) {
+constexpr int __ffs(int bits) {
   return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned>(bits)) + 1;
 }
-inline int __ffsll(long long bits) {
+constexpr int __ffsll(long long bits) {
   return bits == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(bits)) + 1;
 }
 
-inline unsigned long long __brevll(unsigned long long bits) {
+constexpr unsigned long long __brevll(unsigned long long bits) {
   unsigned long long reversed = 0;
   for (int at = 0; at < 64; ++at) reversed |= (bits >> at & 1) << (63 - at);
   return reversed;
 }
-inline unsigned __brev(unsigned bits) { return static_cast<unsigned>(__brevll(bits) >> 32); }
+constexpr unsigned __brev(unsigned bits) { return static_cast<unsigned>(__brevll(bits) >> 32); }
 
 // Bytes 0 to 3 are `low`'s, 4 to 7 `high`'s; the selector's nibbles name them.
-inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+constexpr unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   const std::uint64_t both = std::uint64_t{high} << 32 | low;
   unsigned bytes = 0;
   for (int at = 0; at < 4; ++at) {
@@ -35,47 +36,47 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   return bytes;
 }
 
-inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+constexpr unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((std::uint64_t{high} << 32 | low) << (shift & 31) >> 32);
 }
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+constexpr unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
 }
-inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+constexpr unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
   return shift >= 32 ? low : __funnelshift_l(low, high, shift);
 }
-inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+constexpr unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 
-inline unsigned __umulhi(unsigned a, unsigned b) {
+constexpr unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
 }
 
 // ---- Bytes and halves of a word ----
 
-inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+constexpr unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int at = 0; at < 32; at += 8) sum += (a >> at & 0xFF) * (b >> at & 0xFF);
   return sum;
 }
-inline unsigned __dp2a_lo(unsigned halves, unsigned bytes, unsigned sum) {
+constexpr unsigned __dp2a_lo(unsigned halves, unsigned bytes, unsigned sum) {
   return sum + (halves & 0xFFFF) * (bytes & 0xFF) + (halves >> 16) * (bytes >> 8 & 0xFF);
 }
 
 template <typename Choose>
-unsigned of_halves(unsigned a, unsigned b, Choose&& choose) {
+constexpr unsigned of_halves(unsigned a, unsigned b, Choose&& choose) {
   const auto each = [&](int at) -> unsigned {
     return choose(static_cast<std::uint16_t>(a >> at), static_cast<std::uint16_t>(b >> at));
   };
   return each(0) | each(16) << 16;
 }
-inline unsigned __vmaxu2(unsigned a, unsigned b) {
+constexpr unsigned __vmaxu2(unsigned a, unsigned b) {
   return of_halves(a, b, [](std::uint16_t x, std::uint16_t y) { return x < y ? y : x; });
 }
-inline unsigned __vminu2(unsigned a, unsigned b) {
+constexpr unsigned __vminu2(unsigned a, unsigned b) {
   return of_halves(a, b, [](std::uint16_t x, std::uint16_t y) { return y < x ? y : x; });
 }
-inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned most) {
+constexpr unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned most) {
   const unsigned sum = of_halves(
       a, b, [](std::uint16_t x, std::uint16_t y) { return static_cast<std::uint16_t>(x + y); });
   return __vminu2(sum, most);
@@ -83,12 +84,20 @@ inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned most) {
 
 // ---- Floats ----
 
-inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
-inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
-inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+constexpr float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+constexpr unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+constexpr double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
+constexpr long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline float __frcp_rn(float value) { return 1.0f / value; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
+
+// Of a number and a NaN the number, whereas the host's return a NaN if it is a signalling one.
+namespace thinwire::emulator {
+inline float larger(float a, float b) { return a > b || b != b ? a : b; }
+inline float smaller(float a, float b) { return a < b || b != b ? a : b; }
+}  // namespace thinwire::emulator
+#define fmaxf thinwire::emulator::larger
+#define fminf thinwire::emulator::smaller
 
 inline float __double2float_rd(double value) {
   const float nearest = static_cast<float>(value);

@@ -20,6 +20,8 @@ inline int __syncthreads_and(int own) {
 }
 inline void __syncwarp(unsigned mask = ~0u) { thinwire::emulator::exchange(mask, 0); }
 
+inline unsigned __activemask() { return thinwire::emulator::active(); }
+
 // ---- Exchanges ----
 
 namespace thinwire::emulator {

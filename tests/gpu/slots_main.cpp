@@ -1,8 +1,8 @@
 // Collectives in slots on a GPU against the same ones on the host, bit by bit: results, and what
 // each rank's record says. All ranks are on one GPU. Exit code 0 if all agree, 1 if one does
 // not, 77 if there is no GPU. With the argument "host" both sides are the host; with "small"
-// there are few cases, for tools under which kernels run slowly; with a codec's spec it alone is
-// run.
+// there are few cases, for tools under which kernels run slowly, with "least" fewer still; with a
+// codec's spec it alone is run.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -27,6 +27,7 @@ struct Extent {
                                  "szp:allreduce-rel=1e-3"};
   std::vector<int> ranks{2, 3};
   std::vector<std::uint64_t> counts{1, 999, 40'003};
+  std::uint64_t aligned_count = 40'960;  // of calls with references, whose arrays are aligned then
 };
 
 void compare_all(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
@@ -138,9 +139,8 @@ void compare_references(Where where, std::string_view spec, const Extent& extent
     given.call.dtype = dtype;
     for (const auto operation : {SlotOperation::kAllgather, SlotOperation::kBcast}) {
       given.call.operation = operation;
-      // The last one's arrays are aligned.
       std::vector<std::uint64_t> counts = extent.counts;
-      counts.push_back(40'960);
+      counts.push_back(extent.aligned_count);
       for (const std::uint64_t count : counts) {
         given.call.count = count;
         given.offset = count % 5;
@@ -217,6 +217,7 @@ int main(int count, char** arguments) {
   const std::string_view word = count > 1 ? arguments[1] : "";
   thinwire::collective::Extent extent;
   if (word == "small") extent = {{"mpc", "expack"}, {3}, {999, 5003}};
+  if (word == "least") extent = {{"mpc"}, {2}, {33}, 2048};
   if (std::ranges::count(extent.specs, word) > 0) extent.specs = {arguments[1]};
   return thinwire::collective::run_compared(
       word, [&](Where where) { return thinwire::collective::run(where, extent); });

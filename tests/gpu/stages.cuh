@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "device/launch.h"
 #include "stages.h"
 
 namespace thinwire::stages {
@@ -57,6 +58,27 @@ std::size_t count_differences(const std::vector<T>& left, const std::vector<T>& 
   return differing;
 }
 
+template <typename T>
+void report_results(Report& report, const std::string& name, const std::vector<T>& expected,
+                    const std::vector<T>& found) {
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(found.data());
+  std::uint64_t digest = 0xcbf29ce484222325u;  // FNV-1a
+  for (std::size_t at = 0; at < found.size() * sizeof(T); ++at) {
+    digest = (digest ^ bytes[at]) * 0x100000001b3u;
+  }
+  report.add(name, count_differences(expected, found), found.size(), digest);
+}
+
+// Runs a kernel on the default stream, and waits for it.
+template <typename... Parameters>
+void run_kernel(void (*kernel)(Parameters...), const device::Grid& grid,
+                std::type_identity_t<Parameters>... arguments) {
+  const Status started =
+      device::launch("cannot start a stage", kernel, grid, nullptr, arguments...);
+  if (!started.ok()) throw std::runtime_error(started.message());
+  check(cudaDeviceSynchronize());
+}
+
 template <typename Stage>
 __global__ void run_stage(const typename Stage::In* in, typename Stage::Out* out, int count) {
   const int at = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -72,12 +94,11 @@ void compare(Report& report, const std::string& name,
   for (std::size_t at = 0; at < inputs.size(); ++at) Stage::run(inputs[at], expected[at]);
   const DeviceVector<typename Stage::In> in(inputs);
   const DeviceVector<Out> out(inputs.size());
-  constexpr int kThreads = 64;
-  const int count = static_cast<int>(inputs.size());
-  run_stage<Stage><<<(count + kThreads - 1) / kThreads, kThreads>>>(in.data(), out.data(), count);
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-  report.add(name, count_differences(expected, out.to_host()), inputs.size());
+  constexpr unsigned kThreads = 64;
+  const std::size_t blocks = (inputs.size() + kThreads - 1) / kThreads;
+  run_kernel(run_stage<Stage>, {blocks, kThreads}, in.data(), out.data(),
+             static_cast<int>(inputs.size()));
+  report_results(report, name, expected, out.to_host());
 }
 
 }  // namespace thinwire::stages

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,21 +14,20 @@ struct Report {
   int passed = 0;
   int failed = 0;
 
-  void add(const std::string& name, std::size_t differing, std::size_t total) {
+  // `digest` is that of the results, by which two machines are compared.
+  void add(const std::string& name, std::size_t differing, std::size_t total,
+           std::uint64_t digest) {
     const bool good = differing == 0 && total > 0;
     (good ? passed : failed) += 1;
-    std::printf("%s %s: %zu inputs, %zu differ\n", good ? "ok    " : "FAILED", name.c_str(), total,
-                differing);
+    std::printf("%s %s: %zu inputs, %zu differ, results %016llx\n", good ? "ok    " : "FAILED",
+                name.c_str(), total, differing, static_cast<unsigned long long>(digest));
   }
 };
 
 using Compare = void (*)(Report& report);
 
-// The comparisons of every codec that has stages.
-inline std::vector<Compare>& comparisons() {
-  static std::vector<Compare> all;
-  return all;
-}
+// The comparisons of every codec that has stages; stages_main.cpp has them.
+std::vector<Compare>& comparisons();
 
 // Adds the stages of one codec; a file stages_X.cu has one, and is named nowhere else.
 struct Comparison {

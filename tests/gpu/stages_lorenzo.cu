@@ -98,12 +98,10 @@ void compare_bricks(Report& report, const char* bits) {
   for (const BrickBits& brick : bricks) expected.push_back(planes_on_host<Word>(brick));
   const DeviceVector<BrickBits> in(bricks);
   const DeviceVector<Planes> out(bricks.size());
-  planes_by_threads<Word><<<static_cast<unsigned>(bricks.size() / 64), 64>>>(
-      in.data(), out.data(), static_cast<int>(bricks.size()));
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-  report.add(std::string("lorenzo planes and widths of bricks, ") + bits + " bits",
-             count_differences(expected, out.to_host()), bricks.size());
+  run_kernel(planes_by_threads<Word>, {bricks.size() / 64, 64}, in.data(), out.data(),
+             static_cast<int>(bricks.size()));
+  report_results(report, std::string("lorenzo planes and widths of bricks, ") + bits + " bits",
+                 expected, out.to_host());
 }
 
 void compare_lorenzo(Report& report) {

@@ -7,6 +7,15 @@
 
 #include "stages.h"
 
+namespace thinwire::stages {
+
+std::vector<Compare>& comparisons() {
+  static std::vector<Compare> all;
+  return all;
+}
+
+}  // namespace thinwire::stages
+
 int main() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {

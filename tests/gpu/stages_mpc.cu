@@ -82,11 +82,9 @@ void compare_words(Report& report, const std::string& bits) {
   for (const Unit<Word>& unit : units) expected.push_back(code_on_host(unit));
   const DeviceVector<Unit<Word>> in(units);
   const DeviceVector<Coded<Word>> out(units.size());
-  code_by_warps<<<static_cast<unsigned>(units.size()), 32>>>(in.data(), out.data());
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-  report.add("mpc transpose, differences, presence by a warp, " + bits + " bits",
-             count_differences(expected, out.to_host()), units.size());
+  run_kernel(code_by_warps<Word>, {units.size(), 32}, in.data(), out.data());
+  report_results(report, "mpc transpose, differences, presence by a warp, " + bits + " bits",
+                 expected, out.to_host());
 }
 
 void compare_mpc(Report& report) {

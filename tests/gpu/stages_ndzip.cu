@@ -50,11 +50,8 @@ void compare_ndzip(Report& report) {
   for (const Square& square : squares) expected.push_back(on_host(square));
   const DeviceVector<Square> in(squares);
   const DeviceVector<Ways> out(squares.size());
-  on_device<<<1, static_cast<unsigned>(squares.size())>>>(in.data(), out.data());
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-  report.add("ndzip transpose by a thread", count_differences(expected, out.to_host()),
-             squares.size());
+  run_kernel(on_device, {1, static_cast<unsigned>(squares.size())}, in.data(), out.data());
+  report_results(report, "ndzip transpose by a thread", expected, out.to_host());
 }
 
 const Comparison kComparison(compare_ndzip);

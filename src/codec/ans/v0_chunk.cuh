@@ -52,7 +52,7 @@ struct Places {
 // The warp that has the states: another one in each of the thread blocks that share a
 // multiprocessor, whose schedulers have the warps of a number each.
 __device__ inline std::uint32_t coder_warp() {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
   std::uint32_t processors;
   asm("mov.u32 %0, %%nsmid;" : "=r"(processors));
   return blockIdx.x / processors % kWarps;

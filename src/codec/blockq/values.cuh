@@ -99,7 +99,7 @@ __device__ void to_floats(std::uint32_t word, float* values) {
     values[0] = __uint_as_float(word << 16);
     values[1] = __uint_as_float(word & 0xFFFF0000u);
   } else {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
     asm("{.reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}"
         : "=f"(values[0]), "=f"(values[1])
         : "r"(word));
@@ -132,7 +132,7 @@ __device__ void to_floats(const RawValues<kDtype, kElement>& raw,
 
 // The larger magnitude, which has no sign; NaN if there is one.
 __device__ inline float larger_magnitude(float magnitude, float value) {
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(magnitude), "f"(fabsf(value)));
   return result;
@@ -173,7 +173,7 @@ __device__ std::uint32_t largest_of(const RawValues<kDtype, kElement>& raw) {
 
 template <Dtype kDtype>
 __device__ std::uint32_t pair_of(float low, float high) {
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
   std::uint32_t pair;
   if constexpr (kDtype == Dtype::kBf16) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));

@@ -9,7 +9,7 @@ namespace thinwire::codec::blockq {
 // ---- Elements ----
 
 __device__ inline std::uint32_t nearest_e4m3_pair(float low, float high) {
-#if __CUDA_ARCH__ >= 890
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 890
   std::uint16_t pair;
   asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
   return pair;

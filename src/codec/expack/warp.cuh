@@ -33,7 +33,7 @@ struct Rows {
 __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
                                         std::uint32_t selector) {
   std::uint32_t bytes = 0;
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
 #else
   for (int at = 0; at < 32; at += 8) {

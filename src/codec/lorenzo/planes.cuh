@@ -35,7 +35,7 @@ __device__ void from_matrix(const Matrix& matrix, Brick<Word>& brick) {
 // compiler makes two if it is told so in C++.
 __device__ inline std::uint32_t select_bits(std::uint32_t mask, std::uint32_t ones,
                                             std::uint32_t zeros) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
   std::uint32_t bits;
   asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(bits) : "r"(mask), "r"(ones), "r"(zeros));
   return bits;
