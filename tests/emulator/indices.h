@@ -1,4 +1,5 @@
-// The place of a kernel's thread, by CUDA's names; each thread of the host has its block's.
+// The indices of a kernel's thread, by CUDA's names. A thread of the host runs a block at a time,
+// and turns.cpp sets threadIdx before each thread's turn.
 #pragma once
 
 namespace thinwire::emulator {

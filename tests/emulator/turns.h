@@ -24,21 +24,24 @@ struct Order {
 // THINWIRE_TEST_GPU_ORDER: "forward" (the default), "backward", or a number, which shuffles.
 Order order_of_environment();
 
-// Contexts and their stacks stay for the next kernels. Switches are longjmp()s, which take no call
-// of the system. One thread of the host; a context belongs to it for good.
+// Contexts and their stacks stay for the next kernels, on the thread of the host that made them.
+// Only the first entry into one is by setcontext(), which asks the system about signals; later
+// switches are longjmp()s, which ask for nothing.
 class Turns {
  public:
-  // Runs `kernel` and then `end`, once for each thread, until the last has called finish().
+  // Runs `kernel` and then `end` for each thread. `end` gives the turn away for good by wait(), the
+  // last thread's by finish(), after which this returns.
   void run(unsigned threads, const std::function<void()>& kernel, const std::function<void()>& end);
 
   unsigned current() const { return current_; }
   void make_ready(unsigned thread) { ready_.push_back(thread); }
 
-  // Gives the turn away. Returns on the thread's next one, for which somebody must make it ready.
-  // False at once if nobody can go on.
+  // Gives the turn away, and returns true on the thread's next one, for which make_ready() must
+  // have named it. Returns false at once if no thread is ready.
   bool wait();
 
-  // Has run() return, after all threads have ended. Returns in the next kernel.
+  // Has run() return, after all threads have ended. This call returns when the next kernel begins,
+  // which the context then runs.
   void finish();
 
  private:
