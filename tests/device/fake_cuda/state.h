@@ -1,7 +1,6 @@
 // State that the fake runtime and the fake driver share.
 #pragma once
 
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <array>
@@ -24,6 +23,8 @@ struct CUstream_st {
   std::deque<std::function<void()>> work = {};
   std::optional<std::deque<std::function<void()>>> captured = {};  // if it is being captured
 };
+
+struct CUctx_st;  // a context, as the driver has it
 
 namespace thinwire::fake_cuda {
 
@@ -61,10 +62,10 @@ cudaError_t note(cudaError_t error);
 int& current_device();
 
 // A context is its device's number and 1.
-inline CUcontext context_of(int device) {
-  return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device + 1));
+inline CUctx_st* context_of(int device) {
+  return reinterpret_cast<CUctx_st*>(static_cast<std::uintptr_t>(device + 1));
 }
-inline int device_of(CUcontext context) {
+inline int device_of(CUctx_st* context) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1;
 }
 
