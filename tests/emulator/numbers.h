@@ -91,7 +91,7 @@ constexpr long long __double_as_longlong(double value) { return std::bit_cast<lo
 inline float __frcp_rn(float value) { return 1.0f / value; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
 
-// Of a number and a NaN the number, whereas the host's return a NaN if it is a signalling one.
+// The number, if the other one is NaN; the host's return a NaN if that is a signalling one.
 namespace thinwire::emulator {
 inline float larger(float a, float b) { return a > b || b != b ? a : b; }
 inline float smaller(float a, float b) { return a < b || b != b ? a : b; }
