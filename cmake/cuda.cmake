@@ -52,7 +52,7 @@ if(THINWIRE_CUDA_CHECK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>")
 endif()
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
-  # Each preload library has the kernels: a fifth of the size on disk. Drivers of CUDA 13 read it.
+  # A fifth of the size on disk. Drivers of CUDA 13 read it.
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>")
 endif()
 # --fmad=false is part of the wire format, as -ffp-contract=off is.

@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS thinwire EXPORT thinwireTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET thinwire_kernels)
+  install(TARGETS thinwire_kernels LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+endif()
 get_property(preloads GLOBAL PROPERTY THINWIRE_PRELOADS)
 set(THINWIRE_PRELOAD_LIBRARIES)
 foreach(preload IN LISTS preloads)

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/gpu_side.h"
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/collective/agreement.h"
@@ -95,7 +96,8 @@ void before_start() {
   static bool settings_are_read = false;
   if (!std::exchange(settings_are_read, true)) {
     self.settings = read_settings(speaks());
-    self.settings.disabled = self.settings.disabled || !names_fit();
+    // Without kernels this rank could not decode what is sent into memory of its GPU.
+    self.settings.disabled = self.settings.disabled || !names_fit() || !gpu_side_status().ok();
   }
   if (self.settings.disabled) return;
   if (self.settings.pool_bytes) tw_pool_set_idle_bound(*self.settings.pool_bytes);

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "device/machine.h"
+
 namespace thinwire::device {
 namespace {
 
@@ -28,12 +30,6 @@ const Driver* resolve(void* library) {
   return complete ? &driver : nullptr;
 }
 
-// Without a device node no driver that is loaded could find a GPU.
-bool machine_may_have_gpu() {
-  static const bool may = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-  return may;
-}
-
 // How many libraries the process has ever loaded.
 std::uint64_t load_count() {
   std::uint64_t loads = 0;
@@ -47,6 +43,11 @@ std::uint64_t load_count() {
 }
 
 }  // namespace
+
+bool machine_may_have_gpu() {
+  static const bool may = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  return may;
+}
 
 const Driver* loaded_driver() {
   static std::atomic<const Driver*> known{nullptr};

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "device/driver.h"
+#include "device/work_stream.h"
 
 namespace thinwire::device {
 
@@ -14,6 +15,14 @@ int device_of_stream(StreamHandle stream, int fallback) {
   if (cudaStreamGetDevice(stream, &device) == cudaSuccess) return device;
   cudaGetLastError();
   return fallback;
+}
+
+bool is_capturing(StreamHandle stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
+  if (error != cudaSuccess) cudaGetLastError();
+  // The legacy stream takes part in every capture of a blocking stream.
+  return error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
 }
 
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later) {

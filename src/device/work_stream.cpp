@@ -253,14 +253,6 @@ Result<WorkStream> acquire_work_stream(int device, std::uint64_t workspace_bytes
   return work;
 }
 
-bool is_capturing(StreamHandle stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-  if (error != cudaSuccess) cudaGetLastError();
-  // The legacy stream takes part in every capture of a blocking stream.
-  return error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
-}
-
 Result<int> device_count() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

@@ -1,7 +1,6 @@
 // Messages about their values that ranks exchange before a bounded sum is encoded.
 #include "collective/gpu/kernels.h"
 #include "collective/gpu/slots.h"
-#include "device/enqueue.h"
 #include "device/launch.h"
 
 namespace thinwire::collective {
@@ -46,11 +45,10 @@ Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle str
                         static_cast<std::uint64_t>(step.rank), step.block);
 }
 
-Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
+Status enqueue_collect(const std::byte* blocks, int ranks, BoundRecord& record,
                        device::StreamHandle stream) {
-  Status status = device::launch("cannot collect ranges", collect_kernel, {1, kThreads}, stream,
-                                 blocks, ranks, record.told());
-  return status.ok() ? device::enqueue_host(resolve_bound, &record, stream) : status;
+  return device::launch("cannot collect ranges", collect_kernel, {1, kThreads}, stream, blocks,
+                        ranks, record.told());
 }
 
 }  // namespace thinwire::collective

@@ -11,7 +11,8 @@
 
 namespace thinwire::collective {
 
-// As SlotWork's steps of these names; enqueue_find() is what its differ() does first. `arrived` is
+// As SlotWork's steps of these names; enqueue_find() is what its differ() does first, and
+// enqueue_collect() what its resolve() does. `arrived` is
 // a word that is 0 before and after, needed where there is an end that copies out of lent memory.
 Status enqueue_factor(std::byte* to, const SlotFactor& factor, device::StreamHandle stream);
 Status enqueue_seal(std::span<const SealStep> all, std::span<const device::Outcome> before,
@@ -21,7 +22,7 @@ Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd
 Status enqueue_run_report(const RunEnd& end, unsigned* arrived, device::StreamHandle stream);
 
 Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle stream);
-Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
+Status enqueue_collect(const std::byte* blocks, int ranks, BoundRecord& record,
                        device::StreamHandle stream);
 
 Status enqueue_find(const DifferStep& step, Dtype dtype, device::StreamHandle stream);

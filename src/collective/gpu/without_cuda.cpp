@@ -41,7 +41,7 @@ Status enqueue_run_report(const RunEnd&, unsigned*, device::StreamHandle) { retu
 
 Status enqueue_tell(const RangeStep&, Dtype, device::StreamHandle) { return absent(); }
 
-Status enqueue_resolve(const std::byte*, int, BoundRecord&, device::StreamHandle) {
+Status enqueue_collect(const std::byte*, int, BoundRecord&, device::StreamHandle) {
   return absent();
 }
 

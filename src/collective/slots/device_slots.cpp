@@ -27,7 +27,8 @@ Status DeviceSlots::tell(const RangeStep& step) {
 }
 
 Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& record) {
-  return enqueue_resolve(blocks, ranks, record, stream_);
+  const Status collected = enqueue_collect(blocks, ranks, record, stream_);
+  return collected.ok() ? device::enqueue_host(resolve_bound, &record, stream_) : collected;
 }
 
 Status DeviceSlots::differ(const DifferStep& step) {

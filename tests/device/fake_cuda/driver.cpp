@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "device/machine.h"
 #include "fake_cuda/state.h"
 
 namespace thinwire::device {
@@ -66,6 +67,8 @@ CUresult CUDAAPI retain_primary(CUcontext* context, CUdevice device) {
 }
 
 }  // namespace
+
+bool machine_may_have_gpu() { return true; }
 
 const Driver* loaded_driver() {
   static const Driver driver{attributes, get_current,   set_current,
