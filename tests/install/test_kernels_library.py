@@ -17,8 +17,9 @@ from thinwire.library import library_folder
 KERNELS = "libthinwire_kernels.so"
 CORE = "libthinwire.so.0"
 
-# Bytes of what a wheel has in `lib`, packed, and of one stripped library without kernels.
-MOST_IN_A_WHEEL = 30e6
+# Bytes of what a wheel has in `lib`, packed, with kernels for five kinds of GPUs (for one alone, as
+# `make test` compiles them, 19e6), and of one stripped library without kernels.
+MOST_IN_A_WHEEL = 40e6
 MOST_WITHOUT_KERNELS = 8e6
 
 needs_kernels = pytest.mark.skipif(
