@@ -21,9 +21,10 @@ constexpr std::uint64_t kMostNotes = 64 << 10;  // bytes of one segment
 
 class File {
  public:
-  explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit File(const std::string& path)
+      : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat facts{};
-    if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0) {
+    if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode)) {
       bytes_ = static_cast<std::uint64_t>(facts.st_size);
     }
   }

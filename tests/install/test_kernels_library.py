@@ -127,6 +127,12 @@ def no_library(path: Path) -> None:
     path.write_text("#!/bin/sh\n" * 1000)
 
 
+def pipe(path: Path) -> None:
+    """Whoever opened it to read would wait for a writer."""
+    path.unlink()
+    os.mkfifo(path)
+
+
 def of_another_build(path: Path) -> None:
     """As if other sources had made it."""
     data = path.read_bytes()
@@ -152,6 +158,7 @@ WRONG: list[tuple[Callable[[Path], None], str]] = [
     (cut, "is damaged"),
     (empty, "is damaged"),
     (no_library, "is damaged"),
+    (pipe, "is damaged"),
     (of_another_build, "is of another build of Thinwire"),
     (without_note, "is of another build of Thinwire"),
     (other_than_its_note, "has other contents than its note tells"),

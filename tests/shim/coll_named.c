@@ -1,6 +1,7 @@
-// coll_named same|other: sums on a communicator that has a name, by a call that does not block, one
-// that does, and again the first; with "other" rank 0 calls the communicator something else. Prints
-// by rank, for each of the three, whether the sum was added in the order of the ranks.
+// coll_named same|other|late: sums on a communicator that has a name, by a call that does not
+// block, one that does, and again the first; with "other" rank 0 calls the communicator something
+// else, with "late" it is named after a sum of one value. Prints by rank, for each of the three,
+// whether the sum was added in the order of the ranks.
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -34,6 +35,9 @@ int main(int argc, char** argv) {
   MPI_Comm named;
   MPI_Comm_dup(MPI_COMM_WORLD, &named);
   const int differs = argc > 1 && strcmp(argv[1], "other") == 0 && rank == 0;
+  float one = 1, all = 0;
+  if (argc > 1 && strcmp(argv[1], "late") == 0)
+    MPI_Allreduce(&one, &all, 1, MPI_FLOAT, MPI_SUM, named);
   MPI_Comm_set_name(named, differs ? "something else" : "sums");
   float in[kCount], out[3][kCount];
   for (int at = 0; at < kCount; ++at) in[at] = value(rank, at);

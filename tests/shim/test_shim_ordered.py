@@ -155,13 +155,28 @@ def named(name: str, settings: dict[str, str]) -> Run:
     return mpirun(4, [PROGRAMS / "shim_coll_named", name], SYSTEM.production, settings)
 
 
-def test_a_rule_orders_from_the_first_blocking_reduction_on(tmp_path: Path) -> None:
+CODED = {"THINWIRE_FORCE": "1", "THINWIRE_SAME_NODE": "1", "THINWIRE_THRESHOLD": "1000"}
+EITHER_WAY = pytest.mark.parametrize("settings", [{}, CODED], ids=["raw", "compressed"])
+
+
+@EITHER_WAY
+def test_a_rule_orders_from_the_first_blocking_reduction_on(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
     """Which rules take a communicator's sums its ranks compare in a call that waits for all."""
-    done = named("same", by_rules(tmp_path, SUMS))
+    done = named("same", by_rules(tmp_path, SUMS) | settings)
     assert done.code == 0, done.errors
     for rank in range(4):
         assert f"rank {rank}: other in-order in-order" in done.output
     assert done.errors.count("no rule orders sums that do not block before") == 1
+
+
+@EITHER_WAY
+def test_a_later_name_changes_no_sum(settings: dict[str, str], tmp_path: Path) -> None:
+    """Else sums that are now raw and now compressed had now these bits and now those."""
+    done = named("late", by_rules(tmp_path, SUMS) | settings)
+    assert done.code == 0, done.errors
+    assert done.output.count("other other other") == 4, done.output
 
 
 def test_ranks_that_call_a_communicator_differently_leave_its_sums_to_the_mpi(

@@ -60,8 +60,12 @@ extern std::atomic<std::uint64_t> early_message_count;
 struct SumFacts {
   bool is_ours = false;  // all ranks run this library with these settings
   bool is_within_node = false;
-  bool is_compared = false;            // the ranks have compared their rules
-  std::optional<std::uint64_t> rules;  // that may take its calls; nothing: the ranks have others
+};
+
+// Rules of the policy that may take a communicator's collectives, by the name that it had as its
+// ranks compared them, once. Nothing: they call it differently.
+struct ComparedRules {
+  std::optional<std::uint64_t> rules;
 };
 
 // Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
@@ -72,6 +76,7 @@ struct CommFacts {
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
   std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
   std::optional<SumFacts> sums;  // after a reduction that may be added in the order of the ranks
+  std::optional<ComparedRules> compared_rules;
   ~CommFacts();
 };
 

@@ -55,26 +55,22 @@ std::optional<SumFacts> facts_of(MPI_Comm comm) {
 
 // Has all ranks compare the rules that may take the communicator's calls, as each calls it now. An
 // MPI error code, raised.
-int compare_rules(MPI_Comm comm, SumFacts& found) {
+int compare_rules(MPI_Comm comm) {
   const std::uint64_t own = rules_by_name(comm);
   const std::uint64_t mine[2] = {own, ~own};
   std::uint64_t all[2] = {};
   const int error = real().Allreduce(mine, all, 2, MPI_UINT64_T, MPI_MAX, comm);
   if (error != MPI_SUCCESS) return error;
-  found.is_compared = true;
-  if (all[0] == ~all[1]) found.rules = own;  // the largest is the smallest
-  CommFacts& facts = comm_facts(comm);
-  const std::lock_guard lock(facts.mutex);
-  facts.sums = found;
+  const bool are_alike = all[0] == ~all[1];  // the largest is the smallest
+  keep_compared_rules(comm, {are_alike ? std::optional(own) : std::nullopt});
   return MPI_SUCCESS;
 }
 
 // A type that no codec takes goes by a rule that takes floats and doubles alike. No codec: there is
 // none.
-Choice choose_for_sum(const SumFacts& found, const AskedSum& sum) {
+Choice choose_for_sum(std::uint64_t rules, bool is_within_node, const AskedSum& sum) {
   const auto choose = [&](tw_dtype dtype) {
-    return choose_for_collective(*found.rules, sum.operation, dtype, sum.bytes,
-                                 found.is_within_node);
+    return choose_for_collective(rules, sum.operation, dtype, sum.bytes, is_within_node);
   };
   if (sum.dtype != TW_BYTES) return choose(sum.dtype);
   const Choice as_double = choose(TW_F64);
@@ -86,17 +82,18 @@ tw_reductions asked_of(MPI_Comm comm, const SumFacts& found, const AskedSum& sum
   const Settings& settings = process().settings;
   const tw_reductions of_all = settings.codecs.front().order_of_sums();
   if (!settings.rules_order_reductions()) return of_all;
-  if (!found.rules) {
+  const std::optional<ComparedRules> compared = compared_rules(comm);
+  if (!compared || !compared->rules) {
     static std::atomic<bool> others{false}, early{false};
-    found.is_compared
+    compared
         ? warn_of_rules(comm, others,
                         "no rule orders the sums of a communicator that its ranks call differently")
         : warn_of_rules(comm, early,
                         "no rule orders sums that do not block before a communicator's first "
-                        "reduction that does");
+                        "reduction that does, or collective that is compressed");
     return of_all;
   }
-  const Choice choice = choose_for_sum(found, sum);
+  const Choice choice = choose_for_sum(*compared->rules, found.is_within_node, sum);
   const tw_reductions of_rule =
       choice.use == nullptr ? TW_REDUCTIONS_NATIVE : choice.use->order_of_sums();
   return of_rule == TW_REDUCTIONS_NATIVE ? of_all : of_rule;
@@ -104,12 +101,24 @@ tw_reductions asked_of(MPI_Comm comm, const SumFacts& found, const AskedSum& sum
 
 }  // namespace
 
+std::optional<ComparedRules> compared_rules(MPI_Comm comm) {
+  CommFacts& facts = comm_facts(comm);
+  const std::lock_guard lock(facts.mutex);
+  return facts.compared_rules;
+}
+
+void keep_compared_rules(MPI_Comm comm, const ComparedRules& compared) {
+  CommFacts& facts = comm_facts(comm);
+  const std::lock_guard lock(facts.mutex);
+  facts.compared_rules = compared;
+}
+
 AskedOrder order_on(MPI_Comm comm, const AskedSum& sum) {
-  std::optional<SumFacts> found = facts_of(comm);
+  const std::optional<SumFacts> found = facts_of(comm);
   if (!found) return {Order::kNotKnown, false, MPI_SUCCESS};
   if (!found->is_ours) return {};
-  if (sum.blocks && !found->is_compared && process().settings.rules_order_reductions()) {
-    const int error = compare_rules(comm, *found);
+  if (sum.blocks && process().settings.rules_order_reductions() && !compared_rules(comm)) {
+    const int error = compare_rules(comm);
     if (error != MPI_SUCCESS) return {Order::kNotKnown, false, error};
   }
   const tw_reductions asked = asked_of(comm, *found, sum);

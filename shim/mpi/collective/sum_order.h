@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "shim/mpi/choose/peers.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "thinwire/thinwire.h"
 
@@ -27,9 +29,15 @@ struct AskedOrder {
   int error = MPI_SUCCESS;
 };
 
+// The rules that the communicator's ranks have compared, if they have: one answer for sums and for
+// compressed collectives, whichever was first.
+std::optional<ComparedRules> compared_rules(MPI_Comm comm);
+void keep_compared_rules(MPI_Comm comm, const ComparedRules& compared);
+
 // The first one that blocks has the ranks compare their rules, by an Allreduce of the MPI's own on
-// `comm`, if rules say other things than the codec of all calls. Until then sums that do not block
-// go by the latter, and so do all if ranks call the communicator differently. Kept with it.
+// `comm`, if rules say other things than the codec of all calls and nothing has compared them.
+// Until then sums that do not block go by the latter, and so do all if ranks call the communicator
+// differently.
 AskedOrder order_on(MPI_Comm comm, const AskedSum& sum);
 
 }  // namespace thinwire::mpi
