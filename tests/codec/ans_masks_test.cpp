@@ -18,11 +18,8 @@ using ans::kInPieces;
 using ans::kPieceValues;
 
 template <typename Word>
-constexpr Dtype kMasksDtypeOf = sizeof(Word) == 1 ? Dtype::kE4m3 : kDtypeOf<Word>;
-
-template <typename Word>
 Bytes payload_of(const std::vector<Word>& values, std::uint64_t tuple = 0) {
-  const Chunk chunk{kMasksDtypeOf<Word>, Shape::line(values.size())};
+  const Chunk chunk{kAnsDtypeOf<Word>, Shape::line(values.size())};
   const auto* const from = reinterpret_cast<const std::byte*>(values.data());
   return encoded(kAns, from, chunk, kInPieces | tuple);
 }
@@ -36,7 +33,7 @@ std::uint32_t first_word(const std::vector<Word>& values) {
 template <typename Word>
 void expect_mask(const std::vector<Word>& values, bool should) {
   const Bytes payload = payload_of(values);
-  const Chunk chunk{kMasksDtypeOf<Word>, Shape::line(values.size())};
+  const Chunk chunk{kAnsDtypeOf<Word>, Shape::line(values.size())};
   ASSERT_LT(payload.size(), chunk.raw_bytes());
   EXPECT_EQ(ans::has_mask<Word>(load<std::uint32_t>(payload.data())), should);
   std::vector<Word> out(values.size(), static_cast<Word>(0x5A));
@@ -121,8 +118,7 @@ struct Payload {
 
 template <typename Word>
 Payload masked(std::size_t count) {
-  const Payload payload{payload_of(ans_values<Word>(count, kAnsIslands)), kMasksDtypeOf<Word>,
-                        count};
+  const Payload payload{payload_of(ans_values<Word>(count, kAnsIslands)), kAnsDtypeOf<Word>, count};
   EXPECT_TRUE(ans::has_mask<Word>(payload.word(0)));
   EXPECT_EQ(payload.outcome(), StatusCode::kOk);
   return payload;

@@ -16,9 +16,6 @@ namespace {
 using ans::kInPieces;
 using ans::kPieceValues;
 
-template <typename Word>
-constexpr Dtype kDamageDtypeOf = sizeof(Word) == 1 ? Dtype::kE4m3 : kDtypeOf<Word>;
-
 // A payload, and where its parts are.
 struct Payload {
   Bytes bytes;
@@ -44,7 +41,7 @@ struct Payload {
 
 template <typename Word>
 Payload payload_of(const std::vector<Word>& values, std::uint64_t tuple) {
-  const Chunk chunk{kDamageDtypeOf<Word>, Shape::line(values.size())};
+  const Chunk chunk{kAnsDtypeOf<Word>, Shape::line(values.size())};
   const auto* const from = reinterpret_cast<const std::byte*>(values.data());
   Payload payload{encoded(kAns, from, chunk, kInPieces | tuple), chunk.dtype, values.size(), tuple};
   EXPECT_LT(payload.bytes.size(), chunk.raw_bytes());

@@ -13,11 +13,8 @@ namespace thinwire::codec::testing {
 namespace {
 
 template <typename Word>
-constexpr Dtype kPiecesDtypeOf = sizeof(Word) == 1 ? Dtype::kE4m3 : kDtypeOf<Word>;
-
-template <typename Word>
 void expect_round_trip(const std::vector<Word>& values, std::uint64_t tuple) {
-  const Chunk chunk{kPiecesDtypeOf<Word>, Shape::line(values.size())};
+  const Chunk chunk{kAnsDtypeOf<Word>, Shape::line(values.size())};
   const std::uint64_t parameter = ans::kInPieces | tuple;
   const auto payload =
       encoded(kAns, reinterpret_cast<const std::byte*>(values.data()), chunk, parameter);

@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "codec/ans_plain.h"
+#include "codec/ans_values.h"
 #include "codec/words.h"
 
 namespace thinwire::codec::testing {
 namespace {
-
-template <typename Word>
-constexpr Dtype kAnsDtypeOf = sizeof(Word) == 1 ? Dtype::kE4m3 : kDtypeOf<Word>;
 
 constexpr int kFew = kKinds;
 

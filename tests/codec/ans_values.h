@@ -18,6 +18,10 @@ namespace thinwire::codec::testing {
 inline constexpr int kAnsFew = kKinds, kAnsGradient = kKinds + 1, kAnsHoles = kKinds + 2,
                      kAnsHalf = kKinds + 3, kAnsIslands = kKinds + 4, kAnsKinds = kKinds + 5;
 
+// A type of words of that size.
+template <typename Word>
+inline constexpr Dtype kAnsDtypeOf = sizeof(Word) == 1 ? Dtype::kE4m3 : kDtypeOf<Word>;
+
 template <typename Word>
 std::vector<Word> ans_values(std::size_t count, int kind) {
   std::mt19937 random(static_cast<unsigned>(count + static_cast<std::size_t>(kind)));

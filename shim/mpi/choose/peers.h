@@ -63,9 +63,11 @@ struct SumFacts {
 };
 
 // Rules of the policy that may take a communicator's collectives, by the name that it had as its
-// ranks compared them, once. Nothing: they call it differently.
+// ranks compared them, once.
 struct ComparedRules {
-  std::optional<std::uint64_t> rules;
+  bool are_known = false;  // the ranks have compared them
+  bool are_alike = false;  // else the ranks call it differently
+  std::uint64_t rules = 0;
 };
 
 // Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
@@ -76,7 +78,7 @@ struct CommFacts {
   std::deque<std::shared_ptr<EarlyMessage>> early_messages;  // per source in order of arrival
   std::shared_ptr<ErrorTarget> errors;                       // after a receive was pending
   std::optional<SumFacts> sums;  // after a reduction that may be added in the order of the ranks
-  std::optional<ComparedRules> compared_rules;
+  ComparedRules compared_rules;
   ~CommFacts();
 };
 

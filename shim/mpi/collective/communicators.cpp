@@ -78,8 +78,8 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   constexpr int kWords = 6, kOfRules = 2, kOfKinds = 4;
   std::vector<std::int32_t> all(kWords * ranks);
   const bool has_policy = process().settings.policy != nullptr;
-  const auto compared = has_policy ? compared_rules(comm) : std::nullopt;
-  made.rules = compared ? compared->rules.value_or(0) : rules_by_name(comm);
+  const ComparedRules compared = has_policy ? compared_rules(comm) : ComparedRules{};
+  made.rules = compared.are_known ? compared.rules : rules_by_name(comm);
   made.world_ranks = world_ranks_of(comm);
   made.kinds = remembered_kinds(made.world_ranks);
   const std::uint64_t remembers = fingerprint(made.kinds);
@@ -103,8 +103,8 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   made.threads = (all_able & kThreads) != 0;
   made.may_be_shared = (all_able & kShares) != 0;
   if (!remember_alike) made.kinds.clear();
-  if (compared) return compared->rules.has_value();
-  if (has_policy) keep_compared_rules(comm, {alike ? std::optional(made.rules) : std::nullopt});
+  if (compared.are_known) return compared.are_alike;
+  if (has_policy) keep_compared_rules(comm, {true, alike, made.rules});
   return alike;
 }
 

@@ -51,10 +51,6 @@ AskedSum as_asked(const OrderedCall& call, CollectiveCall as, bool blocks) {
 
 }  // namespace
 
-void warn_once(int rank, std::atomic<bool>& said, const char* what) {
-  if (rank == 0 && !said.exchange(true)) tw_log(TW_LOG_WARNING, what);
-}
-
 // Types and operations that do not go together are for the MPI to refuse, and so are derived types.
 Adder::Adder(MPI_Datatype type, MPI_Op op) : type_(type), op_(op) {
   const auto reduction = reduction_of(op);

@@ -3,7 +3,6 @@
 // rank 0 first or exactly. Compressed ones are added alike by the core, to the same bits.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -90,9 +89,6 @@ struct OrderedCall {
     return static_cast<std::uint64_t>(counts.count(block));
   }
 };
-
-// Logs a warning on rank 0, unless it is `said` already.
-void warn_once(int rank, std::atomic<bool>& said, const char* what);
 
 // Whether a call is added in the order of the ranks: by what MPI has equal on all ranks, and by
 // what they have published and compared, so that all say the same. `call` is filled if it is.

@@ -28,13 +28,6 @@ void warn_of_odd(MPI_Comm comm, const Agreement& agreement) {
              .c_str());
 }
 
-// Says once, on the communicator's first rank, which sums no rule has ordered.
-void warn_of_rules(MPI_Comm comm, std::atomic<bool>& said, const char* what) {
-  int rank = 0;
-  real().Comm_rank(comm, &rank);
-  if (rank == 0 && !said.exchange(true)) tw_log(TW_LOG_WARNING, what);
-}
-
 // By what the ranks have published. Nothing: a launcher does not say what one of them runs.
 std::optional<SumFacts> facts_of(MPI_Comm comm) {
   CommFacts& facts = comm_facts(comm);
@@ -62,7 +55,7 @@ int compare_rules(MPI_Comm comm) {
   const int error = real().Allreduce(mine, all, 2, MPI_UINT64_T, MPI_MAX, comm);
   if (error != MPI_SUCCESS) return error;
   const bool are_alike = all[0] == ~all[1];  // the largest is the smallest
-  keep_compared_rules(comm, {are_alike ? std::optional(own) : std::nullopt});
+  keep_compared_rules(comm, {true, are_alike, own});
   return MPI_SUCCESS;
 }
 
@@ -77,31 +70,34 @@ Choice choose_for_sum(std::uint64_t rules, bool is_within_node, const AskedSum& 
   return choose(TW_F32).rule == as_double.rule ? as_double : Choice{};
 }
 
-// The order that THINWIRE_CODEC asks for, or the rule that takes the sum if it says anything.
-tw_reductions asked_of(MPI_Comm comm, const SumFacts& found, const AskedSum& sum) {
-  const Settings& settings = process().settings;
-  const tw_reductions of_all = settings.codecs.front().order_of_sums();
-  if (!settings.rules_order_reductions()) return of_all;
-  const std::optional<ComparedRules> compared = compared_rules(comm);
-  if (!compared || !compared->rules) {
+// The order that the rule which takes the sum asks for, if it asks for one.
+std::optional<tw_reductions> asked_by_rule(MPI_Comm comm, bool is_within_node,
+                                           const AskedSum& sum) {
+  const ComparedRules compared = compared_rules(comm);
+  if (!compared.are_alike) {
     static std::atomic<bool> others{false}, early{false};
-    compared
-        ? warn_of_rules(comm, others,
-                        "no rule orders the sums of a communicator that its ranks call differently")
-        : warn_of_rules(comm, early,
-                        "no rule orders sums that do not block before a communicator's first "
-                        "reduction that does, or collective that is compressed");
-    return of_all;
+    int rank = 0;
+    real().Comm_rank(comm, &rank);
+    compared.are_known
+        ? warn_once(rank, others,
+                    "no rule orders the sums of a communicator that its ranks call differently")
+        : warn_once(rank, early,
+                    "no rule orders sums that do not block before a communicator's first "
+                    "reduction that does, or collective that is compressed");
+    return std::nullopt;
   }
-  const Choice choice = choose_for_sum(*compared->rules, found.is_within_node, sum);
-  const tw_reductions of_rule =
-      choice.use == nullptr ? TW_REDUCTIONS_NATIVE : choice.use->order_of_sums();
-  return of_rule == TW_REDUCTIONS_NATIVE ? of_all : of_rule;
+  const Choice choice = choose_for_sum(compared.rules, is_within_node, sum);
+  const bool asks = choice.use != nullptr && choice.use->order_of_sums() != TW_REDUCTIONS_NATIVE;
+  return asks ? std::optional(choice.use->order_of_sums()) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<ComparedRules> compared_rules(MPI_Comm comm) {
+void warn_once(int rank, std::atomic<bool>& said, const char* what) {
+  if (rank == 0 && !said.exchange(true)) tw_log(TW_LOG_WARNING, what);
+}
+
+ComparedRules compared_rules(MPI_Comm comm) {
   CommFacts& facts = comm_facts(comm);
   const std::lock_guard lock(facts.mutex);
   return facts.compared_rules;
@@ -117,11 +113,14 @@ AskedOrder order_on(MPI_Comm comm, const AskedSum& sum) {
   const std::optional<SumFacts> found = facts_of(comm);
   if (!found) return {Order::kNotKnown, false, MPI_SUCCESS};
   if (!found->is_ours) return {};
-  if (sum.blocks && process().settings.rules_order_reductions() && !compared_rules(comm)) {
-    const int error = compare_rules(comm);
+  const Settings& settings = process().settings;
+  tw_reductions asked = settings.codecs.front().order_of_sums();
+  if (settings.rules_order_reductions()) {
+    const bool compares = sum.blocks && !compared_rules(comm).are_known;
+    const int error = compares ? compare_rules(comm) : MPI_SUCCESS;
     if (error != MPI_SUCCESS) return {Order::kNotKnown, false, error};
+    asked = asked_by_rule(comm, found->is_within_node, sum).value_or(asked);
   }
-  const tw_reductions asked = asked_of(comm, *found, sum);
   if (asked == TW_REDUCTIONS_NATIVE) return {};
   return {Order::kOfRanks, asked == TW_REDUCTIONS_EXACT, MPI_SUCCESS};
 }

@@ -2,14 +2,17 @@
 // rule that takes a sum: what every rank finds alike.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/native/mpi_abi.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
+
+// Logs a warning on rank 0 of a communicator, unless it is `said` already.
+void warn_once(int rank, std::atomic<bool>& said, const char* what);
 
 enum class Order : std::uint8_t { kMpis, kOfRanks, kNotKnown };
 
@@ -31,7 +34,7 @@ struct AskedOrder {
 
 // The rules that the communicator's ranks have compared, if they have: one answer for sums and for
 // compressed collectives, whichever was first.
-std::optional<ComparedRules> compared_rules(MPI_Comm comm);
+ComparedRules compared_rules(MPI_Comm comm);
 void keep_compared_rules(MPI_Comm comm, const ComparedRules& compared);
 
 // The first one that blocks has the ranks compare their rules, by an Allreduce of the MPI's own on
