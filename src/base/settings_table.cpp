@@ -31,8 +31,6 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_FILL_VALUES", kWords, "decline",
      "whether codecs without a bound on each value decline arrays with a few values far above all",
      "decline code"},
-    {"THINWIRE_GPU_FILLS", kSwitch, "0",
-     "1: code arrays in GPU memory under fill= there, which no test on a GPU has passed yet"},
     {"THINWIRE_LINK", kRate, "not stated",
      "the network's rate, used until messages have measured it; else what the machine reports"},
     {"THINWIRE_FORCE", kSwitch, "0", "1: compress whatever it costs, as benches and tests do"},

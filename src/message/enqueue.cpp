@@ -22,9 +22,6 @@ bool has_fills(const Coder& coder, const codec::Chunk& array) {
 
 // Workspace for an array that bound() has taken.
 Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& array) {
-  if (coder.fill.exists() && !codes_fills_on_device()) {
-    return {StatusCode::kUnsupported, "missing values are not coded in stream order: no fill="};
-  }
   if (coder.codec->device == nullptr) {
     return {StatusCode::kUnsupported,
             std::string(coder.codec->name) + " has no GPU side in this build"};

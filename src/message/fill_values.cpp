@@ -135,23 +135,4 @@ Status declined_for_fill_values(const Coder& coder) {
   return {StatusCode::kDeclined, name + ": a few values lie far above all others"};
 }
 
-bool codes_fills_on_device() {
-  static const bool codes = [] {
-    const char* const text = setting_value("THINWIRE_GPU_FILLS");
-    return text != nullptr && std::string_view(text) == "1";
-  }();
-  return codes;
-}
-
-Status declined_on_device(const Coder& coder) {
-  const std::string name = coder.codec->name;
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true)) {
-    log(LogLevel::kWarning, name +
-                                ": arrays in GPU memory go uncompressed under fill=, unless "
-                                "THINWIRE_GPU_FILLS=1");
-  }
-  return {StatusCode::kDeclined, name + ": fill= codes arrays in host memory alone"};
-}
-
 }  // namespace thinwire::message

@@ -36,9 +36,4 @@ bool destroys_most_besides(const codec::Chunk& sample, std::byte* values,
 // kDeclined; says why, once a process.
 Status declined_for_fill_values(const Coder& coder);
 
-// Whether missing values of arrays in GPU memory are coded there (THINWIRE_GPU_FILLS).
-bool codes_fills_on_device();
-// kDeclined, if not; says why, once a process.
-Status declined_on_device(const Coder& coder);
-
 }  // namespace thinwire::message

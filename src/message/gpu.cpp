@@ -105,10 +105,7 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, std::byte* frame,
                                    const EncodeOptions& options, WorkStream& work) {
-  if (coder.fill.exists() && !codes_fills_on_device()) {
-    const Status unfit = declined_on_device(coder);
-    if (options.decline) return unfit;
-  } else if (!is_hopeless(coder, array)) {
+  if (!is_hopeless(coder, array)) {
     auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, work);
     if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;
@@ -170,7 +167,7 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
 // takes.
 bool has_fills_on_device(const Info& info) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
-  return codes_fills_on_device() && array.shape.count() > 0 && bound(coder_of(info), array).ok();
+  return array.shape.count() > 0 && bound(coder_of(info), array).ok();
 }
 
 // Decodes by way of the host, as the codec has no GPU side, or missing values none of such arrays.

@@ -97,16 +97,6 @@ TEST(CApi, AFramesSpecHasItsFillValue) {
   EXPECT_EQ(spec_with(0.1f, "szp:abs=0.01,fill=auto"), "szp:abs=0.01");
 }
 
-// They are coded in stream order only if THINWIRE_GPU_FILLS says so.
-TEST(CApi, MissingValuesHaveNoWorkspaceUnlessAskedFor) {
-  const tw_shape shape = line(100000);
-  for (const char* spec :
-       {"szp:rel=1e-3,fill=auto", "zfp:rate=8,fill=1e36", "cast:to=bf16,fill=nan"}) {
-    std::uint64_t needed = 0;
-    EXPECT_EQ(tw_message_workspace(Codec(spec).handle, &shape, &needed), TW_UNSUPPORTED) << spec;
-  }
-}
-
 TEST(CApi, JobsDoNotReadEachOthersMessages) {
   const Codec codec("zfp:rate=8");
   const auto values = wave(5000);

@@ -22,8 +22,6 @@ using device::Memory;
 
 constexpr std::uint64_t kCount = 100'000;
 const codec::Chunk kArray{Dtype::kF32, Shape::line(kCount)};
-// Before the library reads it.
-[[maybe_unused]] const int kAsked = setenv("THINWIRE_GPU_FILLS", "1", 1);
 
 std::vector<std::byte> values_of(unsigned seed) {
   std::vector<std::byte> values(kArray.raw_bytes());

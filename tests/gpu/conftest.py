@@ -4,9 +4,6 @@ import ctypes
 import os
 import sys
 
-# Before the library reads it.
-os.environ.setdefault("THINWIRE_GPU_FILLS", "1")
-
 import cuda_driver
 import pytest
 

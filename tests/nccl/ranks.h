@@ -103,8 +103,8 @@ inline void run_one(int rank, int ranks, const ncclUniqueId& id,
   world::use_gpu(rank);
   Rank self{rank, ranks, nullptr, nullptr};
   cudaStreamCreate(&self.stream);
-  // As NCCL_COMM_BLOCKING may have it.
-  if (ncclCommInitRank(&self.comm, ranks, id, rank) == ncclInProgress) state_of(self.comm);
+  // By NCCL_COMM_BLOCKING it may be in progress, which NCCL calls success.
+  if (ncclCommInitRank(&self.comm, ranks, id, rank) == ncclSuccess) state_of(self.comm);
   comms_of_thread() = {self.comm};
   work(self);
   self.synchronize();

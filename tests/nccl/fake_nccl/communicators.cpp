@@ -152,7 +152,9 @@ FAKE_NCCL(CommInitRankConfig, ncclComm_t* made, int ranks, ncclUniqueId id, int 
 }
 
 FAKE_NCCL(CommInitRank, ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
-  return pncclCommInitRankConfig(made, ranks, id, rank, nullptr);
+  // Success also if the communicator is in progress, by NCCL_COMM_BLOCKING, as NCCL does.
+  const ncclResult_t result = pncclCommInitRankConfig(made, ranks, id, rank, nullptr);
+  return result == ncclInProgress ? ncclSuccess : result;
 }
 
 // Through a public name, as NCCL itself does.
