@@ -10,6 +10,8 @@ namespace thinwire::choose {
 namespace {
 
 constexpr double kMostFrames = 32;  // steps with them
+constexpr std::uint64_t kAskedGrid = 4;
+constexpr double kLately = 0.85;  // counts of a time after each step
 
 // A program that sends more before it waits is taken for one that never does.
 constexpr std::uint32_t kMostTogether = 64;
@@ -24,17 +26,21 @@ MessageKind::MessageKind(const MessageKind& all, std::uint64_t messages) {
     lag_ = all.lag_;  // of its steps no more than of all peers' begin meanwhile
     lag_.drop();
     alternation_ = all.alternation_;
+    paid_later_ = all.paid_later_;
   }
 }
 
 // Messages in flight, in steps.
 std::uint64_t MessageKind::lag() const {
-  return std::max<std::uint64_t>(lag_.steps(), alternation_.is_on() ? 1 : 0);
+  const std::uint64_t unseen = alternation_.is_on() ? 2 : paid_later_.is_found() ? 1 : 0;
+  return std::max(lag_.steps(), unseen);
 }
 
 // The step before ends with this one.
 void MessageKind::note_time(std::uint64_t nanoseconds) {
-  last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
+  const double took = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
+  const double took_before = std::exchange(took_alone_, took);
+  last_took_ = alternation_.is_on() ? (took + took_before) / 2 : took;
   last_ = nanoseconds;
   if (position_ == 0) return;  // there was none
   const std::uint64_t lag = is_in_round_ ? round_.lag : this->lag();
@@ -47,9 +53,11 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   const bool went_raw = !last_turn_.is_coded;
   glance_.add(position_ - 1, last_took_, is_timed && last_turn_.is_coded == codes_, lag);
   if (last_turn_.is_in_round || !is_timed) alternation_.end();
-  if (!last_turn_.is_in_round) alternation_.add(last_took_);
+  if (!last_turn_.is_in_round && position_ > 1) alternation_.add(took);
+  if (went_raw && position_ > 1) longest_raw_ = std::max(last_took_, kLately * longest_raw_);
   if (is_in_round_) note_cost();
   if (is_in_round_ && is_timed && (went_raw || went_coded)) add_time(went_coded);
+  note_paid_later(went_coded);
   changed_.pass(last_took_);
   note_usual(is_timed && !last_turn_.is_in_round && (codes_ ? went_coded : went_raw));
   count_frames();
@@ -57,6 +65,35 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
 
 void MessageKind::add_time(bool is_coded) {
   times_.add(last_took_, is_coded, static_cast<double>(round_.run), round_.lag > 0);
+}
+
+// Steps that were to be compressed and had no frame tell nothing, and neither do those after them.
+void MessageKind::note_paid_later(bool went_coded) {
+  const bool are_known = went_coded == last_turn_.is_coded && was_coded_ == was_turned_coded_;
+  if (is_in_round_ && round_.lag == 0 && are_known)
+    paid_later_.add(last_took_, went_coded, was_coded_);
+  was_coded_ = went_coded;
+  was_turned_coded_ = last_turn_.is_coded;
+}
+
+void MessageKind::forget_times(const Foreseen& foreseen) {
+  times_ = {};
+  paid_later_.forget();
+  changed_.begin({}, 0);
+  confirmed_ = 0;
+  gain_ = foreseen.gain();
+  due_ = next_multiple(position_, kAskedGrid);
+}
+
+// Times of steps that told of other ones are none of these.
+bool MessageKind::begin_anew_with_lag() {
+  if (round_.lag > 0 || paid_later_.is_found() || !paid_later_.find(codes_)) return false;
+  times_ = {};
+  changed_.begin({}, 0);
+  is_asked_for_ = is_long_ = false;
+  confirmed_ = 0;
+  due_ = next_multiple(position_, kRoundGrid);
+  return true;
 }
 
 // As many steps count as one as in a timing round.

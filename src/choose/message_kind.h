@@ -20,6 +20,7 @@
 #include "choose/glance.h"
 #include "choose/lag.h"
 #include "choose/message_round.h"
+#include "choose/paid_later.h"
 #include "choose/way_times.h"
 
 namespace thinwire::choose {
@@ -76,6 +77,8 @@ class MessageKind {
   std::uint64_t lag() const;
   void note_time(std::uint64_t nanoseconds);
   void add_time(bool is_coded);
+  void note_paid_later(bool went_coded);
+  bool begin_anew_with_lag();
   void note_usual(bool is_usual);
   void note_cost();
   bool has_shifted(const Foreseen& foreseen) const;
@@ -109,6 +112,7 @@ class MessageKind {
   std::uint64_t position_ = 0;  // of the next step
   Lag lag_;
   Alternation alternation_;
+  PaidLater paid_later_;
   Glance glance_;               // before each timing round of a program with a lag
   bool has_glanced_ = false;    // that timing round is due
   std::uint32_t glances_ = 0;   // in a row, after which none was
@@ -121,9 +125,13 @@ class MessageKind {
   std::uint32_t confirmed_ = 0;  // in a row
   double gain_ = 0;              // foreseen at the last timing round, raw by compressed
   std::uint64_t last_ = 0;       // when the step began
-  double last_took_ = 0;         // the step before
+  double last_took_ = 0;         // the step before, or two in the mean if steps alternate
+  double took_alone_ = 0;        // that step
+  double longest_raw_ = 0;       // lately
   double frames_of_step_ = 0;
   MessageTurn last_turn_, before_;  // the step's, and that of the step before
+  bool was_turned_coded_ = false;   // the step before
+  bool was_coded_ = false;          // with a frame
   BothWays times_;                  // of late timing rounds
   ChangedTimes changed_;
   WayTimes usual_;                 // steps between timing rounds that count as one

@@ -28,7 +28,7 @@ constexpr double kCertain = 6;
 // The time from a timing round to the next, by what its steps of the slower way cost more.
 constexpr double kPartOfTime = 100;
 constexpr double kLongestPause = 1 << 16;
-constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
+constexpr std::uint64_t kConfirms = 32;
 // Steps after a timing round of few that was asked for while messages were compressed: in doubt the
 // next one comes soon, but not before some steps have gone the way that was found.
 constexpr std::uint64_t kAfterAsked = 8;
@@ -37,9 +37,12 @@ constexpr std::uint64_t kLongRuns = 32;
 // Ranks that send each other may know the link's rate some steps one after another, so that their
 // first timing rounds do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
+constexpr std::uint32_t kAwaited = 2;
 // The logarithm of what one way took longer than the other, of two runs: less than in single calls,
 // as it is the mean of a run.
 constexpr double kHopelessRun = 1.1;
+// The longest raw step lately counts so many times.
+constexpr double kOfLongest = 1.5;
 // The cost of a timing round with a lag, in steps of the faster way.
 constexpr double kMostLost = 4;
 // A glance at compressed messages costs so little of the time to the next.
@@ -70,22 +73,18 @@ bool MessageKind::has_shifted(const Foreseen& foreseen) const {
   return foreseen.has_shifted(codes_, gain_);
 }
 
-void MessageKind::forget_times(const Foreseen& foreseen) {
-  times_ = {};
-  changed_.begin({}, 0);
-  confirmed_ = 0;
-  gain_ = foreseen.gain();
-  due_ = next_multiple(position_, kAskedGrid);
-}
-
 bool MessageKind::is_due(const Foreseen& foreseen) {
   const bool is_asked_for = changed_.ask_for_round();
   is_asked_for_ = is_asked_for_ || is_asked_for;
   if (is_asked_for) is_long_ = changed_.ask_for_long_round();
   if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
+  // Of steps by turns the first timing rounds would tell little.
+  const bool is_early = !codes_ && rounds_ <= kAwaited;
+  if (due_ != 0 && position_ >= due_ && is_early && alternation_.may_begin())
+    due_ = next_multiple(position_ + 1, kRoundGrid);
   if (due_ != 0) return position_ >= due_;
   // The first step opens connections, the second is the timing round's first.
-  if (!lag_.is_known() || position_ <= lag()) return false;
+  if (!lag_.is_known() || position_ <= lag() || alternation_.may_begin()) return false;
   return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
 }
 
@@ -120,6 +119,7 @@ void MessageKind::begin_round(const Foreseen& foreseen) {
   round_.began -= round_.lag + 1;  // the steps before were raw
   round_.is_coded_first = false;
   add_time(false);
+  if (round_.lag == 0) paid_later_.add(last_took_, false, false);
 }
 
 // After a glance all steps went one way: they are those before the timed ones of the first run, and
@@ -223,6 +223,10 @@ void MessageKind::note_end(bool codes_before) {
 // cost.
 bool MessageKind::is_hopeless() {
   if (is_long_) return false;  // one pair tells nothing of the others
+  // One raw step after compressed ones may have paid for them, or have met a slow moment.
+  if (codes_ && round_.lag == 0 && position_ < round_.began + 4 * round_.run) return false;
+  // Neither is a compressed step hopeless if raw ones now and then take about as long.
+  if (!codes_ && round_.lag == 0 && others_.mean() < kOfLongest * longest_raw_) return false;
   if ((codes_ ? times_.last_pair() : -times_.last_pair()) > kHopelessRun) return true;
   const double usual = times_.of(codes_).mean(), number = others_.number();
   const bool costs = number >= kFew && number * (others_.mean() - usual) > kMostLost * usual;
@@ -234,6 +238,7 @@ bool MessageKind::is_hopeless() {
 void MessageKind::end_round() {
   is_in_round_ = false;
   ++rounds_;
+  if (begin_anew_with_lag()) return;
   const bool before = codes_;
   decide();
   const bool is_in_doubt = is_asked_for_ && before && is_doubtful();
