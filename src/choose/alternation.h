@@ -40,7 +40,7 @@ class Alternation {
   static constexpr double kApart = 0.33, kDeviations = 7, kUsualSquares = 0.02;
   static constexpr std::uint32_t kEnds = 16;
 
-  // Of an even number of steps.
+  // Asked of an even number of steps.
   bool by_turns(std::size_t steps) const {
     std::array<double, 2> sums{};
     double squares = 0;

@@ -78,7 +78,7 @@ bool MessageKind::is_due(const Foreseen& foreseen) {
   is_asked_for_ = is_asked_for_ || is_asked_for;
   if (is_asked_for) is_long_ = changed_.ask_for_long_round();
   if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
-  // Of steps by turns the first timing rounds would tell little.
+  // First timing rounds tell little of steps by turns.
   const bool is_early = !codes_ && rounds_ <= kAwaited;
   if (due_ != 0 && position_ >= due_ && is_early && alternation_.may_begin())
     due_ = next_multiple(position_ + 1, kRoundGrid);

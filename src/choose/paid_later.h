@@ -59,7 +59,7 @@ class PaidLater {
     return several >= kKinds;
   }
 
-  // Of one step, by chance.
+  // By which a step's logarithm differs by chance.
   double variance() const {
     double squares = kUsualSquares, number = kUsualNumber;
     for (const auto& of_way : kinds_) {
