@@ -6,7 +6,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 import pytest
-from test_nccl_shim import PROGRAMS, SHIM, run
+from test_nccl_shim import PROGRAMS, SHIM, expect_taken, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -124,7 +124,7 @@ def test_rounds_come_to_the_same(words: tuple[str, ...], tmp_path: Path) -> None
 @pytest.mark.parametrize("where", ["host", "memory", "mixed"])
 def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> None:
     words = (PROGRAMS / "nccl_own_sums", str(CALLS), where)
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, **settings) == ("ok\n", "")
     for ranks in figures(tmp_path / "report.nccl.rank0").values():
@@ -154,7 +154,7 @@ def messages(path: Path) -> tuple[int, int, int]:
 def test_a_mixture_of_experts(tmp_path: Path) -> None:
     """1000 steps of parts that change at each, some of no rows: less than one in 100 spills."""
     words = (PROGRAMS / "nccl_experts", "steps")
-    assert run(*words, "20", preload=False) == ("ok\n", "")
+    expect_taken(*words, "20")
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, "1000", **settings) == ("ok\n", "")
     compressed, spilled, came = messages(tmp_path / "report.nccl.rank0")
@@ -166,7 +166,7 @@ def test_a_mixture_of_experts(tmp_path: Path) -> None:
 def test_groups_of_several_communicators(tmp_path: Path) -> None:
     """By one thread, with reductions that the program ends before the group."""
     words = (PROGRAMS / "nccl_experts", "several", "150")
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, **settings) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
@@ -186,7 +186,7 @@ def test_random_programs_whose_calls_do_not_block(
     """NCCL refuses for good whoever calls before the call before has been seen to succeed."""
     monkeypatch.setenv("NCCL_COMM_BLOCKING", "0")
     words = (PROGRAMS / "nccl_random", str(seed), "1200")
-    assert run(*words, preload=False, patience=300) == ("ok\n", "")
+    expect_taken(*words, patience=300)
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, patience=300, **settings) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
@@ -198,7 +198,7 @@ def test_random_programs_whose_calls_do_not_block(
 def test_random_programs_come_to_the_same_bits(seed: int, tmp_path: Path) -> None:
     """Natively too, which shows that the program is one that NCCL takes."""
     words = (PROGRAMS / "nccl_random", str(seed), str(RANDOM_CALLS))
-    assert run(*words, preload=False, patience=300) == ("ok\n", "")
+    expect_taken(*words, patience=300)
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, patience=300, **settings) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
@@ -267,7 +267,7 @@ def test_communicators_live_and_end_in_every_way(
 ) -> None:
     monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
     words = (PROGRAMS / "nccl_lives", way)
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     output, errors = run(*words, **settings)
     assert output == "ok\n"
@@ -312,7 +312,7 @@ def test_calls_behind_an_abort_are_refused_as_ever(
 ) -> None:
     monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
     words = (PROGRAMS / "nccl_lives", "behind-abort")
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     output, errors = run(*words, **settings)
     assert output == "ok\n", errors
@@ -324,7 +324,7 @@ def test_calls_behind_an_abort_are_refused_as_ever(
 
 def test_a_communicator_of_one_rank_stays_raw(tmp_path: Path) -> None:
     words = (PROGRAMS / "nccl_lives", "alone")
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, **settings) == ("ok\n", "")
     (only,) = json.loads((tmp_path / "report.nccl.rank0").read_text())["communicators"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from test_nccl_guard import communicators
-from test_nccl_shim import PROGRAMS, run
+from test_nccl_shim import PROGRAMS, expect_taken, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -15,7 +15,7 @@ CASES = ["shuffled", "one-sided", "two", "exchanged", "mixed", "refused", "three
 def expect_right(tmp_path: Path, *words: str, name: str = "nccl_groups") -> None:
     """Natively too, which shows that the program is one that NCCL takes."""
     program = PROGRAMS / name
-    assert run(program, *words, preload=False) == ("ok\n", "")
+    expect_taken(program, *words)
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(program, *words, **settings) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_nccl_shim import COLLECTIVES, PROGRAMS, run
+from test_nccl_shim import COLLECTIVES, PROGRAMS, expect_taken, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -23,7 +23,7 @@ def sums(of: list[dict]) -> list[dict]:
 
 def test_a_split_in_a_group_that_is_refused_has_no_number(tmp_path: Path) -> None:
     """The next one has its number, so that its ranks find each other."""
-    assert run(PROGRAM, "parts", preload=False) == ("ok\n", "")
+    expect_taken(PROGRAM, "parts")
     assert run(PROGRAM, "parts", REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
     parts = [each for each in communicators(tmp_path) if each["ranks"] > 1]
     found = {each["presence"] for each in parts}
@@ -40,7 +40,7 @@ def test_the_end_of_a_communicator_in_a_group_with_its_last_calls(
     if mode == "more" and blocks == "0":
         pytest.skip("NCCL says it later")
     monkeypatch.setenv("NCCL_COMM_BLOCKING", blocks)
-    assert run(PROGRAM, "finalize", mode, preload=False) == ("ok\n", "")
+    expect_taken(PROGRAM, "finalize", mode)
     words = (PROGRAM, "finalize", mode)
     assert run(*words, REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
     assert any(of["compressed_calls"] > 30 for of in sums(communicators(tmp_path)))
@@ -80,7 +80,7 @@ CONFIGURED = "configured by the program for NCCL"
 
 def figures(tmp_path: Path, *words: str) -> dict:
     """Natively right, and the report of it under the library."""
-    assert run(CONFIGURED_PROGRAM, *words, preload=False) == ("ok\n", "")
+    expect_taken(CONFIGURED_PROGRAM, *words)
     assert run(CONFIGURED_PROGRAM, *words, CODEC="lorenzo", REPORT=tmp_path / "report") == (
         "ok\n",
         "",

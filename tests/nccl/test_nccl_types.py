@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_nccl_shim import BYTES, PROGRAMS, run
+from test_nccl_shim import BYTES, PROGRAMS, expect_taken, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -17,7 +17,7 @@ def figures(
 ) -> list[dict[str, dict]]:
     """Of either rank by operation, natively right and under the library."""
     words = (PROGRAMS / "nccl_types", mode, str(CALLS), error)
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     # Bytes of another type look like fill values.
     settings = {"CODEC": codec, "REPORT": tmp_path / "report", "FILL_VALUES": "code"}
     assert run(*words, **settings) == ("ok\n", "")
@@ -84,7 +84,7 @@ MOVED = ("AllGather", "Broadcast", "Send", "Recv")
 @pytest.mark.parametrize("codec", ["expack", "lossless"])
 def test_moves_are_compressed_and_sums_are_not(codec: str, tmp_path: Path) -> None:
     words = (PROGRAMS / "nccl_float8", str(FLOAT8_CALLS))
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     assert run(*words, CODEC=codec, REPORT=tmp_path / "report") == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     for each in report["communicators"]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from test_nccl_guard import communicators
-from test_nccl_shim import PROGRAMS, run
+from test_nccl_shim import PROGRAMS, expect_taken, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -20,7 +20,7 @@ def figures(path: Path, mode: str, calls: int = CALLS, **settings: str) -> list[
     """The operations of each rank, of the communicator on which it made its calls."""
     named = {"CODEC": "lossless:reductions=coded", "FORCE": "0", "THRESHOLD": "1KiB"} | settings
     words = (PROGRAM, mode, str(calls))
-    assert run(*words, preload=False) == ("ok\n", "")
+    expect_taken(*words)
     assert run(*words, REPORT=path / "report", **named) == ("ok\n", "")
     found = communicators(path / "report.nccl.rank0")
     made = [each["operations"] for each in found if each["operations"]]
