@@ -103,6 +103,7 @@ OF_PAGES = {
         "docs/style",
         "tests/README",
         "bench/results/README",
+        "bench/studies/roof/README",
         "shim/mpi/README",
         "shim/nccl/README",
         "third_party/README",

@@ -62,6 +62,19 @@ def test_communicators_come_and_go_at_random(
     mode: str, rounds: int, seed: int, tmp_path: Path
 ) -> None:
     """A hang ends the program by a signal. In every other round blocks stop fitting."""
+    come_and_go(mode, rounds, seed, tmp_path)
+
+
+@pytest.mark.parametrize("blocking", ["", "2"])
+def test_numbers_by_which_nccl_does_not_say_whether_calls_block(
+    blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each communicator's configuration does."""
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
+    come_and_go("any", 6, 1, tmp_path)
+
+
+def come_and_go(mode: str, rounds: int, seed: int, tmp_path: Path) -> None:
     words = (PROGRAMS / "nccl_ways", mode, str(rounds), str(seed))
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     output, _ = run(*words, patience=60 + 5 * rounds, LOG="off", **settings)

@@ -141,15 +141,19 @@ THINWIRE_EXPORTED ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 THINWIRE_EXPORTED ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id,
                                                 int rank) {
   return guarded(THINWIRE_NATIVE(CommInitRank, made, ranks, id, rank), [&](auto& native) {
-    return tell_after(native(), by_id(made, id, rank, ranks, nullptr));
+    // NCCL comes first: its file of settings sets variables that tell how it makes communicators.
+    const ncclResult_t result = native();
+    return tell_after(result, by_id(made, id, rank, ranks, nullptr));
   });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id,
                                                       int rank, ncclConfig_t* config) {
-  return guarded(
-      THINWIRE_NATIVE(CommInitRankConfig, made, ranks, id, rank, config),
-      [&](auto& native) { return tell_after(native(), by_id(made, id, rank, ranks, config)); });
+  return guarded(THINWIRE_NATIVE(CommInitRankConfig, made, ranks, id, rank, config),
+                 [&](auto& native) {
+                   const ncclResult_t result = native();
+                   return tell_after(result, by_id(made, id, rank, ranks, config));
+                 });
 }
 
 // All ranks have the same ids; the first one's process is where they meet.

@@ -15,6 +15,7 @@
 #include "entry/windows.h"
 #include "members/membership.h"
 #include "native/call_native.h"
+#include "native/nccl_number.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -85,8 +86,8 @@ std::string name_in(const ncclConfig_t* config) {
 }  // namespace
 
 bool is_blocking(const ncclConfig_t* config, bool otherwise) {
-  if (const char* const text = std::getenv("NCCL_COMM_BLOCKING"))
-    return std::strcmp(text, "0") != 0;
+  const long long forced = nccl_number("NCCL_COMM_BLOCKING", kUndefined);
+  if (forced == 0 || forced == 1) return forced == 1;
   return config == nullptr || config->blocking == kUndefined ? otherwise : config->blocking != 0;
 }
 

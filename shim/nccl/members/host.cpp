@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "native/cuda.h"
+#include "native/nccl_number.h"
 #include "native/nvml.h"
 #include "native/real.h"
 
@@ -29,18 +30,9 @@ std::string name_of_host() {
 
 constexpr int kSince = 22100;  // the NCCL that joins hosts by NVLink
 
-// NCCL reads its numbers like this, and takes the default for what is none.
-long long number(const char* name, long long otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return otherwise;
-  char* end = nullptr;
-  const long long value = std::strtoll(text, &end, 0);
-  return end == text ? otherwise : value;
-}
-
 // NCCL_P2P_DISABLE=1 and NCCL_P2P_LEVEL=LOC keep GPUs from each other's memory.
 bool reaches_peers() {
-  if (std::getenv("NCCL_P2P_DISABLE") != nullptr) return number("NCCL_P2P_DISABLE", 0) != 1;
+  if (std::getenv("NCCL_P2P_DISABLE") != nullptr) return nccl_number("NCCL_P2P_DISABLE", 0) != 1;
   const char* const level = std::getenv("NCCL_P2P_LEVEL");
   return level == nullptr || (std::strcmp(level, "LOC") != 0 && std::strcmp(level, "0") != 0);
 }
@@ -49,8 +41,8 @@ bool reaches_peers() {
 bool is_used_by_nccl() {
   int version = 0;
   if (real().GetVersion == nullptr || real().GetVersion(&version) != ncclSuccess) return false;
-  const long long enabled = number("NCCL_MNNVL_ENABLE", 2);
-  if (version < kSince || enabled == 0 || number("NCCL_CUMEM_ENABLE", -2) == 0) return false;
+  const long long enabled = nccl_number("NCCL_MNNVL_ENABLE", 2);
+  if (version < kSince || enabled == 0 || nccl_number("NCCL_CUMEM_ENABLE", -2) == 0) return false;
   return enabled == 1 || reaches_peers();
 }
 
@@ -58,8 +50,8 @@ bool is_used_by_nccl() {
 // NCCL_MNNVL_CLIQUE_ID part a domain, or join what the fabric does not tell.
 std::optional<Fabric> as_named(std::optional<Fabric> fabric) {
   constexpr long long kAsTold = -1, kByRack = -2;
-  const long long cluster = number("NCCL_MNNVL_UUID", kAsTold);
-  const long long clique = number("NCCL_MNNVL_CLIQUE_ID", kAsTold);
+  const long long cluster = nccl_number("NCCL_MNNVL_UUID", kAsTold);
+  const long long clique = nccl_number("NCCL_MNNVL_CLIQUE_ID", kAsTold);
   // The number of the rack is not asked for.
   if (!fabric || clique == kByRack) return std::nullopt;
   if (cluster != kAsTold) {

@@ -92,8 +92,11 @@ ncclResult_t start(ncclComm_t* made, int ranks, std::uint64_t id, int rank, bool
 }
 
 bool blocks(const ncclConfig_t* config, bool otherwise = true) {
-  if (const char* const text = std::getenv("NCCL_COMM_BLOCKING")) {
-    return std::strcmp(text, "0") != 0;
+  const char* const text = std::getenv("NCCL_COMM_BLOCKING");
+  if (text != nullptr && *text != '\0') {
+    const long long forced =
+        std::strtoll(text, nullptr, 0);  // as NCCL does: 0 if there are no digits
+    if (forced == 0 || forced == 1) return forced == 1;
   }
   constexpr int kUndefined = std::numeric_limits<int>::min();
   return config == nullptr || config->blocking == kUndefined ? otherwise : config->blocking != 0;
