@@ -2,7 +2,6 @@
 
 #include "device/context.h"
 #include "message/allowed.h"
-#include "message/fill_values.h"
 #include "message/fills/fills.h"
 #include "message/gpu.h"
 

@@ -2,7 +2,6 @@
 #include "entry/making.h"
 
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>

@@ -93,9 +93,9 @@ ncclResult_t start(ncclComm_t* made, int ranks, std::uint64_t id, int rank, bool
 
 bool blocks(const ncclConfig_t* config, bool otherwise = true) {
   const char* const text = std::getenv("NCCL_COMM_BLOCKING");
+  // As NCCL reads it: a text without digits is 0.
   if (text != nullptr && *text != '\0') {
-    const long long forced =
-        std::strtoll(text, nullptr, 0);  // as NCCL does: 0 if there are no digits
+    const long long forced = std::strtoll(text, nullptr, 0);
     if (forced == 0 || forced == 1) return forced == 1;
   }
   constexpr int kUndefined = std::numeric_limits<int>::min();
