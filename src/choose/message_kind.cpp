@@ -16,6 +16,13 @@ constexpr double kLately = 0.85;  // counts of a time after each step
 // A program that sends more before it waits is taken for one that never does.
 constexpr std::uint32_t kMostTogether = 64;
 
+// A kind that has its first timing round with the program's word for a link's rate.
+constexpr std::uint64_t kFirstOfStated = 16;
+// Timing rounds of several ranks that are not paid for yet are to meet.
+constexpr std::uint64_t kUnpaidGrid = 16;
+// Timing rounds that may have told nothing (choose/message_rounds.cpp).
+constexpr std::uint32_t kAwaited = 2;
+
 }  // namespace
 
 MessageKind::MessageKind(const MessageKind& all, std::uint64_t messages) {
@@ -27,13 +34,17 @@ MessageKind::MessageKind(const MessageKind& all, std::uint64_t messages) {
     lag_.drop();
     alternation_ = all.alternation_;
     paid_later_ = all.paid_later_;
+    came_ = all.came_;
+    is_late_ = all.is_late_;
+    was_coded_before_look_ = all.was_coded_before_look_;
   }
 }
 
-// Messages in flight, in steps.
+// Messages in flight, in steps. One that came belongs to the step in which it came.
 std::uint64_t MessageKind::lag() const {
-  const std::uint64_t unseen = alternation_.is_on() ? 2 : paid_later_.is_found() ? 1 : 0;
-  return std::max(lag_.steps(), unseen);
+  if (came_.decides()) return 0;
+  const std::uint64_t near = alternation_.is_on() ? 2 : paid_later_.is_found() ? 1 : 0;
+  return std::max(lag_.steps(), is_late_ ? look_.lag() : near);
 }
 
 // The step before ends with this one.
@@ -43,21 +54,30 @@ void MessageKind::note_time(std::uint64_t nanoseconds) {
   last_took_ = alternation_.is_on() ? (took + took_before) / 2 : took;
   last_ = nanoseconds;
   if (position_ == 0) return;  // there was none
+  if (position_ > 1) note_came_to_step();
   const std::uint64_t lag = is_in_round_ ? round_.lag : this->lag();
   if (frames_of_step_ > 0) frame_at_ = position_;
   in_row_ = last_turn_.is_coded == before_.is_coded ? in_row_ + 1 : 1;
   before_ = last_turn_;
   // The program waits in the step for a message of `lag` steps before.
-  const bool is_timed = in_row_ > lag;
-  const bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
-  const bool went_raw = !last_turn_.is_coded;
+  bool is_timed = in_row_ > lag;
+  bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
+  bool went_raw = !last_turn_.is_coded;
+  if (went_raw || (last_turn_.is_coded && frame_at_ + look_.lag() >= position_))
+    look_.add(took, last_turn_.is_coded, in_row_);
+  if (!codes_ && position_ > 1) price_.add(took, went_raw ? in_row_ : 0);
+  note_paid_later(went_coded);
+  if (came_.decides()) {
+    is_timed = !came_.is_unknown();
+    went_coded = came_.was_coded();
+    went_raw = came_.was_raw();
+  }
   glance_.add(position_ - 1, last_took_, is_timed && last_turn_.is_coded == codes_, lag);
   if (last_turn_.is_in_round || !is_timed) alternation_.end();
   if (!last_turn_.is_in_round && position_ > 1) alternation_.add(took);
   if (went_raw && position_ > 1) longest_raw_ = std::max(last_took_, kLately * longest_raw_);
   if (is_in_round_) note_cost();
   if (is_in_round_ && is_timed && (went_raw || went_coded)) add_time(went_coded);
-  note_paid_later(went_coded);
   changed_.pass(last_took_);
   note_usual(is_timed && !last_turn_.is_in_round && (codes_ ? went_coded : went_raw));
   count_frames();
@@ -67,33 +87,14 @@ void MessageKind::add_time(bool is_coded) {
   times_.add(last_took_, is_coded, static_cast<double>(round_.run), round_.lag > 0);
 }
 
-// Steps that were to be compressed and had no frame tell nothing, and neither do those after them.
-void MessageKind::note_paid_later(bool went_coded) {
-  const bool are_known = went_coded == last_turn_.is_coded && was_coded_ == was_turned_coded_;
-  if (is_in_round_ && round_.lag == 0 && are_known)
-    paid_later_.add(last_took_, went_coded, was_coded_);
-  was_coded_ = went_coded;
-  was_turned_coded_ = last_turn_.is_coded;
-}
-
 void MessageKind::forget_times(const Foreseen& foreseen) {
   times_ = {};
   paid_later_.forget();
+  price_.forget();
   changed_.begin({}, 0);
   confirmed_ = 0;
   gain_ = foreseen.gain();
   due_ = next_multiple(position_, kAskedGrid);
-}
-
-// Times of steps that told of other ones are none of these.
-bool MessageKind::begin_anew_with_lag() {
-  if (round_.lag > 0 || paid_later_.is_found() || !paid_later_.find(codes_)) return false;
-  times_ = {};
-  changed_.begin({}, 0);
-  is_asked_for_ = is_long_ = false;
-  confirmed_ = 0;
-  due_ = next_multiple(position_, kRoundGrid);
-  return true;
 }
 
 // As many steps count as one as in a timing round.
@@ -120,6 +121,23 @@ void MessageKind::count_frames() {
   frames_ += std::exchange(frames_of_step_, 0);
 }
 
+bool MessageKind::is_due(const Foreseen& foreseen) {
+  const bool is_asked_for = changed_.ask_for_round();
+  is_asked_for_ = is_asked_for_ || is_asked_for;
+  if (is_asked_for) is_long_ = changed_.ask_for_long_round();
+  if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
+  // First timing rounds tell little of steps by turns.
+  const bool is_early = !codes_ && rounds_ <= kAwaited;
+  if (due_ != 0 && position_ >= due_ && is_early && alternation_.may_begin())
+    due_ = next_multiple(position_ + 1, kRoundGrid);
+  if (due_ != 0 && position_ >= due_ && !codes_ && !is_asked_for_ && !price_.is_paid())
+    due_ = next_multiple(position_ + 1, kUnpaidGrid);
+  if (due_ != 0) return position_ >= due_;
+  // The first step opens connections, the second is the timing round's first.
+  if (!lag_.is_known() || position_ <= lag() || alternation_.may_begin()) return false;
+  return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
+}
+
 bool MessageKind::begins_step(const Foreseen& foreseen, std::uint64_t waits) {
   const bool begins = messages_ == 0 || waits != waits_ || together_ == kMostTogether ||
                       foreseen.pays != is_foreseen_;
@@ -137,8 +155,10 @@ MessageTurn MessageKind::turn_of_step(const Foreseen& foreseen) {
     if (last_turn_.is_in_round) due_ = next_multiple(position_ + 1, kRoundGrid);
     is_in_round_ = has_glanced_ = false;
     glance_.end();
+    look_.give_up();
     return {};
   }
+  if (is_of_look()) return {.is_coded = look_.is_other(position_) != codes_, .is_in_round = true};
   if (!is_in_round_ && !glance_.is_on() && is_due(foreseen)) begin_glance_or_round(foreseen);
   if (glance_.is_on())
     return {.is_coded = glance_.is_other(position_) != codes_, .is_in_round = true};

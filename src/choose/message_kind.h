@@ -19,9 +19,12 @@
 #include "choose/changed_times.h"
 #include "choose/glance.h"
 #include "choose/lag.h"
+#include "choose/long_look.h"
 #include "choose/message_round.h"
 #include "choose/paid_later.h"
+#include "choose/timing_price.h"
 #include "choose/way_times.h"
+#include "choose/what_came.h"
 
 namespace thinwire::choose {
 
@@ -43,6 +46,9 @@ class MessageKind {
   // The next message is about to leave, at `nanoseconds` of any one clock. `waits` counts how often
   // the program has waited for something.
   MessageTurn next(const Foreseen& foreseen, std::uint64_t nanoseconds, std::uint64_t waits);
+
+  // Before next(): messages that came to this process.
+  void note_came(const Came& so_far) { came_.note(so_far); }
 
   // Whether the message that next() was asked about should be watched, and that it is, until the
   // program has seen that it is complete, or nobody will learn when it does. Before a first one was
@@ -79,6 +85,11 @@ class MessageKind {
   void add_time(bool is_coded);
   void note_paid_later(bool went_coded);
   bool begin_anew_with_lag();
+  void note_came_to_step();
+  void suspect(bool is_late);
+  bool begins_anew_late();
+  bool is_of_look();
+  void begin_anew();
   void note_usual(bool is_usual);
   void note_cost();
   bool has_shifted(const Foreseen& foreseen) const;
@@ -113,6 +124,12 @@ class MessageKind {
   Lag lag_;
   Alternation alternation_;
   PaidLater paid_later_;
+  WhatCame came_;
+  LongLook look_;
+  bool is_late_ = false;       // messages are waited for some steps later
+  bool is_suspected_ = false;  // that they are, as a look found
+  bool was_coded_before_look_ = false;
+  TimingPrice price_;
   Glance glance_;               // before each timing round of a program with a lag
   bool has_glanced_ = false;    // that timing round is due
   std::uint32_t glances_ = 0;   // in a row, after which none was

@@ -37,7 +37,6 @@ constexpr std::uint64_t kLongRuns = 32;
 // Ranks that send each other may know the link's rate some steps one after another, so that their
 // first timing rounds do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
-constexpr std::uint32_t kAwaited = 2;
 // The logarithm of what one way took longer than the other, of two runs: less than in single calls,
 // as it is the mean of a run.
 constexpr double kHopelessRun = 1.1;
@@ -47,9 +46,6 @@ constexpr double kOfLongest = 1.5;
 constexpr double kMostLost = 4;
 // A glance at compressed messages costs so little of the time to the next.
 constexpr double kPartRaw = 32;
-
-// A kind that has its first timing round with the program's word for a link's rate.
-constexpr std::uint64_t kFirstOfStated = 16;
 
 // Longer ones later: a few times tell what differs by much, more of them what differs by little.
 MessageRound usual_round(std::uint64_t position) {
@@ -71,21 +67,6 @@ std::uint64_t pause_of(double paid, std::uint64_t least, std::uint64_t most) {
 bool MessageKind::has_shifted(const Foreseen& foreseen) const {
   if (rounds_ == 0 || position_ < round_.began + kConfirms) return false;
   return foreseen.has_shifted(codes_, gain_);
-}
-
-bool MessageKind::is_due(const Foreseen& foreseen) {
-  const bool is_asked_for = changed_.ask_for_round();
-  is_asked_for_ = is_asked_for_ || is_asked_for;
-  if (is_asked_for) is_long_ = changed_.ask_for_long_round();
-  if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
-  // First timing rounds tell little of steps by turns.
-  const bool is_early = !codes_ && rounds_ <= kAwaited;
-  if (due_ != 0 && position_ >= due_ && is_early && alternation_.may_begin())
-    due_ = next_multiple(position_ + 1, kRoundGrid);
-  if (due_ != 0) return position_ >= due_;
-  // The first step opens connections, the second is the timing round's first.
-  if (!lag_.is_known() || position_ <= lag() || alternation_.may_begin()) return false;
-  return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
 }
 
 MessageRound MessageKind::round_at(std::uint64_t position) const {
@@ -222,7 +203,8 @@ void MessageKind::note_end(bool codes_before) {
 // The way that is not taken between timing rounds took so much longer that the rest would only
 // cost.
 bool MessageKind::is_hopeless() {
-  if (is_long_) return false;  // one pair tells nothing of the others
+  // Steps of its own tell nothing; one pair of a long one tells nothing of the others.
+  if (came_.decides() || is_long_) return false;
   // One raw step after compressed ones may have paid for them, or have met a slow moment.
   if (codes_ && round_.lag == 0 && position_ < round_.began + 4 * round_.run) return false;
   // Neither is a compressed step hopeless if raw ones now and then take about as long.
@@ -238,11 +220,16 @@ bool MessageKind::is_hopeless() {
 void MessageKind::end_round() {
   is_in_round_ = false;
   ++rounds_;
-  if (begin_anew_with_lag()) return;
+  if (came_.decides()) {
+    times_ = came_.times();
+  } else if (begin_anew_with_lag()) {
+    return;
+  }
   const bool before = codes_;
   decide();
   const bool is_in_doubt = is_asked_for_ && before && is_doubtful();
   note_end(before);
+  if (begins_anew_late()) return;
   due_ = next_round(is_in_doubt);
 }
 

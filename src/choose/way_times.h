@@ -26,6 +26,9 @@ class WayTimes {
 
 class BothWays {
  public:
+  BothWays() = default;
+  BothWays(const WayTimes& raw, const WayTimes& coded) : ways_{raw, coded} {}
+
   // A step of a timing round whose runs have so many, and that count as one time if there is a
   // `lag`: of a program that keeps several messages in flight now and then a step waits for two,
   // and the next for none. Two runs beside each other that went both ways are a pair.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "shim/mpi/choose/came.h"
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/choose/watched.h"
 #include "shim/mpi/state/fast_path.h"
@@ -136,6 +137,7 @@ TimedTurn next_turn(const KindKey& of, int world_rank, const choose::Foreseen& f
       end_watch(here.watch);
     }
     rounds_before = found.rounds();
+    found.note_came(came_so_far(of.size_bits));
     const choose::MessageTurn next =
         found.next(foreseen, nanoseconds, waits_so_far.load(std::memory_order_relaxed));
     watch_if_wanted(here.watch, found);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "shim/mpi/choose/came.h"
 #include "shim/mpi/message/continuations.h"
 #include "shim/mpi/message/decode.h"
 #include "shim/mpi/message/device.h"
@@ -170,8 +171,10 @@ int place(const Destination& destination, ReceiveSpace& space, MPI_Status& statu
   const std::uint64_t bytes = wire_bytes_of(status);
   const bool in_place = static_cast<bool>(space.reservation);
   if (error == MPI_SUCCESS) {
-    return in_place ? finish_in_place(destination, space.reservation, bytes, status)
-                    : move_from_scratch(destination, space, bytes, status, begun);
+    const int outcome = in_place ? finish_in_place(destination, space.reservation, bytes, status)
+                                 : move_from_scratch(destination, space, bytes, status, begun);
+    note_came(bytes, wire_bytes_of(status));
+    return outcome;
   }
   // Truncated by the MPI: raw, and what arrived is the user's.
   if (!in_place) {

@@ -1,0 +1,42 @@
+#include "choose/what_came.h"
+
+namespace thinwire::choose {
+namespace {
+
+// By the logarithm. More steps tell of it than of a step before (choose/paid_later.h), as those
+// outside of timing rounds do, too.
+constexpr double kLeast = 0.1;
+// Kinds of steps that are known, and steps of each.
+constexpr std::size_t kKinds = 3;
+constexpr double kFewest = 2;
+constexpr double kMostTimes = 32;
+// Steps without a message that came, or with some of both ways.
+constexpr std::uint32_t kMostUnknown = 64;
+
+}  // namespace
+
+void WhatCame::end_step(double nanoseconds, std::optional<bool> is_coded) {
+  const bool raw = now_.raw != before_.raw, coded = now_.coded != before_.coded;
+  before_ = now_;
+  way_ = raw == coded ? std::nullopt : std::optional(coded);
+  unknown_ = way_ ? 0 : unknown_ + 1;
+  if (!way_) return;
+  if (is_coded) kinds_.add(nanoseconds, *is_coded, *way_);
+  WayTimes& of_way = times_[*way_ ? 1 : 0];
+  if (of_way.number() >= kMostTimes) of_way.fade();
+  of_way.add(nanoseconds);
+}
+
+bool WhatCame::find() {
+  if (decides_ || kinds_.kinds_with(kFewest) < kKinds || !kinds_.tells(kLeast)) return false;
+  decides_ = true;
+  return true;
+}
+
+bool WhatCame::end_if_none_came() {
+  if (!decides_ || unknown_ < kMostUnknown) return false;
+  *this = {};
+  return true;
+}
+
+}  // namespace thinwire::choose

@@ -1,0 +1,157 @@
+// Steps whose time tells of messages that went some steps before, or of those that came.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "choose/what_came.h"
+#include "simulated_program.h"
+
+namespace thinwire::choose {
+namespace {
+
+// The time of a program by that of raw steps. It waits for a message so many steps after it, and
+// its sends are complete at once.
+double part_of_late(int late, double coded_takes, bool is_stated, int steps) {
+  MessageKind of(is_stated);
+  double now = 1e15;
+  std::vector<bool> ways;
+  std::mt19937 random(1);
+  std::normal_distribution<double> chance(0, 0.05);
+  for (int step = 0; step < steps; ++step) {
+    const auto at = static_cast<std::uint64_t>(now);
+    const MessageTurn turn = next_of(of, {10e-3, 5e-3, true}, at, static_cast<std::uint64_t>(step));
+    if (turn.is_coded) of.made_frame();
+    ways.push_back(turn.is_coded);
+    const bool is_coded = step >= late && ways[static_cast<std::size_t>(step - late)];
+    now += kSimulatedStep * (is_coded ? coded_takes : 1) * std::exp(chance(random));
+  }
+  return (now - 1e15) / (kSimulatedStep * steps);
+}
+
+// Without looks, those of two steps before stayed compressed at eight times the price.
+TEST(MessageElsewhere, LateMessagesAreNotMistaken) {
+  for (const int late : {2, 3, 4, 5}) {
+    for (const double coded : {1.3, 3.0, 9.0}) {
+      EXPECT_LT(part_of_late(late, coded, false, 2000), 1.35) << late << " " << coded;
+      EXPECT_LT(part_of_late(late, coded, true, 2000), 1.5) << late << " " << coded;
+    }
+  }
+  EXPECT_LT(part_of_late(2, 0.4, false, 20000), 0.6);
+}
+
+// Each rank sends the next one a message, and waits for one of the rank before it.
+struct Ring {
+  std::size_t ranks = 5;
+  double coded = 1;  // of a raw message
+  bool is_stated = false;
+  int steps = 1000;
+
+  // By the time of raw messages.
+  double part_of_raw(unsigned seed) const {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> chance(0, 0.05);
+    std::vector<MessageKind> kinds(ranks, MessageKind(is_stated));
+    std::vector<Came> came(ranks);
+    std::vector<double> now(ranks, 1e15), arrives(ranks);
+    std::vector<int> knows(ranks);
+    for (int& each : knows) each = is_stated ? 0 : 3 + static_cast<int>(random() % 8);
+    for (int step = 0; step < steps; ++step) {
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        kinds[rank].note_came(came[rank]);
+        const MessageTurn turn =
+            next_of(kinds[rank], {10e-3, 5e-3, step >= knows[rank]},
+                    static_cast<std::uint64_t>(now[rank]), static_cast<std::uint64_t>(step));
+        if (turn.is_coded) kinds[rank].made_frame();
+        const double took = (turn.is_coded ? coded : 1) * std::exp(chance(random));
+        const std::size_t next = (rank + 1) % ranks;
+        arrives[next] = now[rank] + kSimulatedStep * took;
+        ++(turn.is_coded ? came[next].coded : came[next].raw);
+      }
+      for (std::size_t rank = 0; rank < ranks; ++rank)
+        now[rank] = std::max(now[rank], arrives[rank]) + kSimulatedStep / 10;
+    }
+    return (*std::ranges::max_element(now) - 1e15) / (1.1 * kSimulatedStep * steps);
+  }
+
+  double mean_part_of_raw() const {
+    constexpr unsigned kPrograms = 20;
+    double sum = 0;
+    for (unsigned seed = 1; seed <= kPrograms; ++seed) sum += part_of_raw(seed);
+    return sum / kPrograms;
+  }
+};
+
+// By their own messages alone, they took 1.3 of the raw time if compressed messages take three
+// times as long.
+TEST(MessageElsewhere, RanksOfARingLearnFromWhatComes) {
+  EXPECT_LT((Ring{.coded = 0.45, .is_stated = true}.mean_part_of_raw()), 0.69);
+  for (const bool is_stated : {false, true}) {
+    EXPECT_LT((Ring{.coded = 1.3, .is_stated = is_stated}.mean_part_of_raw()), 1.05);
+    EXPECT_LT((Ring{.coded = 3, .is_stated = is_stated}.mean_part_of_raw()), 1.15);
+  }
+}
+
+struct Steps {
+  WhatCame of;
+  Came came;
+  // 'r' or 'c': the way of the step's own message and of the one that came; '-': none came.
+  void add(char own, char came_so, double nanoseconds) {
+    if (came_so != '-') ++(came_so == 'c' ? came.coded : came.raw);
+    of.note(came);
+    of.end_step(nanoseconds, own == 'c');
+  }
+};
+
+TEST(WhatCame, DecidesIfTimesTellOfItMoreThanOfAStepsOwnWay) {
+  Steps by_came, by_own, together;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    for (const char own : {'r', 'c'}) {
+      for (const char came : {'r', 'c'}) {
+        by_came.add(own, came, came == 'c' ? 2e6 : 1e6);
+        by_own.add(own, came, own == 'c' ? 2e6 : 1e6);
+        together.add(own, own, own == 'c' ? 2e6 : 1e6);
+      }
+    }
+  }
+  EXPECT_TRUE(by_came.of.find());
+  EXPECT_TRUE(by_came.of.decides());
+  EXPECT_FALSE(by_came.of.find());  // it was found before
+  EXPECT_NEAR(by_came.of.times().coded().mean(), 2e6, 1);
+  EXPECT_NEAR(by_came.of.times().raw().mean(), 1e6, 1);
+  EXPECT_FALSE(by_own.of.find());
+  EXPECT_FALSE(together.of.find());
+}
+
+TEST(WhatCame, DecidesNoMoreOnceNothingComes) {
+  Steps steps;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    steps.add('r', 'r', 1e6);
+    steps.add('r', 'c', 3e6);
+    steps.add('c', 'r', 1e6);
+  }
+  ASSERT_TRUE(steps.of.find());
+  for (int step = 0; step < 63; ++step) steps.add('r', '-', 1e6);
+  EXPECT_FALSE(steps.of.end_if_none_came());
+  EXPECT_TRUE(steps.of.is_unknown());
+  steps.add('r', '-', 1e6);
+  EXPECT_TRUE(steps.of.end_if_none_came());
+  EXPECT_FALSE(steps.of.decides());
+  EXPECT_FALSE(steps.of.find());
+}
+
+TEST(WhatCame, MessagesOfBothWaysAreNeither) {
+  Steps steps;
+  steps.add('r', 'r', 1e6);
+  EXPECT_TRUE(steps.of.was_raw());
+  ++steps.came.raw;
+  steps.add('r', 'c', 1e6);
+  EXPECT_TRUE(steps.of.is_unknown());
+  EXPECT_FALSE(steps.of.was_raw() || steps.of.was_coded());
+}
+
+}  // namespace
+}  // namespace thinwire::choose
