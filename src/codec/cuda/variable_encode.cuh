@@ -151,7 +151,11 @@ __device__ bool encode_frame(const EncodeJob& job, const BlockPlace& at, bool op
   auto& shared = *reinterpret_cast<EncodeShared<Coder>*>(shared_words);
   const std::uint64_t parameter = open ? state_of(at.workspace)->parameter : job.parameter;
   if (blockIdx.x != 0) {
-    encode_chunks<Coder>(job, at, parameter, shared);
+    if constexpr (requires { typename Coder::EncodeShared; }) {
+      Coder::encode_chunks(job, at, shared);
+    } else {
+      encode_chunks<Coder>(job, at, parameter, shared);
+    }
   } else if (threadIdx.x < 32) {
     const std::uint64_t chunks = job.layout.chunks;
     const std::uint64_t payloads = scan_sizes(words_of(at.workspace), chunks);

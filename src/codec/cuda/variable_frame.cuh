@@ -16,6 +16,10 @@
 //   DecodeState       optional: the same for decoding, if it is another type
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
+//   EncodeShared      optional: all of the shared memory of a thread block that encodes, if the
+//   coder
+//                     has a loop of its own; with `offset` and `sums` as VariableShared has them
+//   encode_chunks(job, at, shared)   that loop, in the place of the one of variable_encode.cuh
 //   met_integers(state)   optional: whether the chunk encoded last has values that read as
 //                     integers; for one thread, after encode()
 //   decode(payload, bytes, target, parameter, state, sink)   false if the payload is damaged
@@ -107,8 +111,19 @@ constexpr int encode_payloads(int payloads) {
   return payloads;
 }
 
+template <typename Coder, int kPayloads>
+struct EncodeSharedOf {
+  using Type = VariableShared<Coder, encode_payloads<Coder>(kPayloads)>;
+};
+
+template <typename Coder, int kPayloads>
+  requires requires { typename Coder::EncodeShared; }
+struct EncodeSharedOf<Coder, kPayloads> {
+  using Type = typename Coder::EncodeShared;
+};
+
 template <typename Coder, int kPayloads = kPayloadsHere>
-using EncodeShared = VariableShared<Coder, encode_payloads<Coder>(kPayloads)>;
+using EncodeShared = typename EncodeSharedOf<Coder, kPayloads>::Type;
 
 template <typename Coder>
 constexpr int resident_blocks() {

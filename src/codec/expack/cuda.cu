@@ -1,6 +1,7 @@
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/expack/decode.cuh"
 #include "codec/expack/encode.cuh"
+#include "codec/expack/fixed_encode.cuh"
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -54,7 +55,33 @@ Status with_coder(const Layout& layout, Launch&& launch) {
   return with_coder_of<false>(dtype, launch);
 }
 
+bool is_aligned(const void* memory, std::uintptr_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(memory) % bytes == 0;
+}
+
+// Whether values and frames lie as FixedEncoder takes them, whose words are loaded and stored
+// whole.
+bool are_aligned(const EncodeJob& job) {
+  const auto is_so = [](const std::byte* values, const std::byte* frame) {
+    return is_aligned(values, sizeof(uint4)) && is_aligned(frame, sizeof(std::uint64_t));
+  };
+  if (job.blocks == nullptr) return is_so(job.source, job.frame);
+  for (int at = 0; at < job.blocks->count; ++at) {
+    const Block& block = job.blocks->at[at];
+    if (!is_so(block.from, block.to)) return false;
+  }
+  return true;
+}
+
+bool takes_fixed_encoder(const EncodeJob& job) {
+  const Chunk& array = job.layout.array;
+  return array.dtype == FixedEncoder::kDtype &&
+         !has_small_chunks(array.shape.count(), dtype_size(array.dtype)) &&
+         job.parameter == static_cast<std::uint64_t>(Mode::kFixed) && are_aligned(job);
+}
+
 Status encode(const EncodeJob& job) {
+  if (takes_fixed_encoder(job)) return cuda::launch_variable_encode<FixedEncoder>(job);
   return with_coder(
       job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_encode<Coder>(job); });
 }

@@ -161,19 +161,24 @@ __device__ std::uint32_t encode_specially(const std::byte* at, std::uint32_t val
 }
 
 // A chunk of values into its payload at `out`; returns its size, no less than the chunk's if it
-// is not smaller.
+// is not smaller. `is_special` if the caller has found that a mask may pay, and has said in `state`
+// how many exponents are 0.
 template <Dtype kDtype, int kRows>
 __device__ std::uint32_t encode_piece(const cuda::Piece& piece, std::byte* out, std::uint64_t mode,
-                                      EncodeState& state) {
+                                      EncodeState& state, bool is_special = false) {
   const Rows rows(piece.values);
   const Extent extent = whole_extent(static_cast<std::uint32_t>(rows.all));
   bool may_be_special = true;
 #pragma unroll 1
   for (;;) {
-    const Encoder<kDtype, kRows, false> plain{piece, piece.bytes,      extent, out,
-                                              state, threadIdx.x % 32, rows};
-    std::uint32_t bytes = plain.encode(mode, may_be_special);
-    if (__builtin_expect(bytes != kMayBeSpecial, true)) return bytes;
+    std::uint32_t bytes = kMayBeSpecial;
+    if (!is_special) {
+      const Encoder<kDtype, kRows, false> plain{piece, piece.bytes,      extent, out,
+                                                state, threadIdx.x % 32, rows};
+      bytes = plain.encode(mode, may_be_special);
+      if (__builtin_expect(bytes != kMayBeSpecial, true)) return bytes;
+    }
+    is_special = false;
     bytes = encode_specially<kDtype, kRows>(piece.at, piece.values, out, mode, state);
     if (bytes != kNotSpecial) return bytes;
     may_be_special = false;

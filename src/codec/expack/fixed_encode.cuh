@@ -1,0 +1,269 @@
+// Encoding whole chunks of bf16 in mode `fixed`. A warp keeps what it makes of a stretch in
+// registers until it knows where that goes in the frame, so that a thread block needs memory for
+// the values of its next chunk and for raw exponents alone. Other chunks are encoded in that
+// memory, as encode.cuh does; spec/codec-expack.md.
+#pragma once
+
+#include "codec/cuda/variable_encode.cuh"
+#include "codec/expack/encode.cuh"
+#include "codec/expack/fixed_words.cuh"
+
+namespace thinwire::codec::expack {
+
+// Shared memory of a thread block.
+struct FixedShared {
+  union {
+    uint4 groups[kStretches][kWholeRows * kRowGroups];  // a warp's, from its own copies
+    std::uint64_t payload[kChunkBytes / 8];             // of a chunk that is encoded here
+  };
+  union {
+    std::uint64_t raws[kMostRaw / 8];
+    EncodeState state;
+  };
+  std::uint64_t sums[kStretches];
+  std::uint64_t offset;
+  std::uint64_t next;                // chunk after the next one
+  std::uint32_t totals[kStretches];  // raw exponents of a stretch, in the upper half exponents of 0
+  alignas(8) std::uint32_t head[kStretches];
+};
+
+// How a chunk is encoded: the last three in the thread block's memory.
+enum class Path { kInRegisters, kRaw, kMasked, kNotWhole };
+
+__device__ inline Path path_of(std::uint32_t totals) {
+  if (takes_mask<Dtype::kBf16>(totals >> 16, kWholeValues)) return Path::kMasked;
+  return (totals & 0xFFFF) > kMostRaw ? Path::kRaw : Path::kInRegisters;
+}
+
+// Counts a chunk of a short frame. A function of its own, as the next one is.
+static __device__ __attribute__((noinline)) void count_chunk(const EncodeJob& job,
+                                                             cuda::BlockPlace at,
+                                                             std::uint32_t bytes) {
+  cuda::count_encoded(job, at, job.parameter, bytes);
+}
+
+// Says a chunk's size. One thread.
+__device__ inline void say_size(const EncodeJob& job, const cuda::BlockPlace& at,
+                                const cuda::Tickets& tickets, std::uint64_t index,
+                                std::uint32_t bytes) {
+  cuda::say(cuda::words_of(at.workspace), index, cuda::kAdds, bytes);
+  if (tickets.one_each()) count_chunk(job, at, bytes);
+}
+
+// Encodes a frame's chunks of which a thread block takes one after the other.
+class FixedEncoder {
+ public:
+  static constexpr Dtype kDtype = Dtype::kBf16;
+  static constexpr int kThreads = 32 * kStretches;
+  static constexpr int kResident = 8;
+  using EncodeShared = FixedShared;
+
+  __device__ static void encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
+                                       FixedShared& shared) {
+    FixedEncoder(job, at, shared).encode_all();
+  }
+
+ private:
+  __device__ FixedEncoder(const EncodeJob& job, const cuda::BlockPlace& at, FixedShared& shared)
+      : job_(job), at_(at), shared_(shared), tickets_(at.workspace, job.layout.chunks) {}
+
+  // The chunk that is encoded, the next one, and, for one thread, the one after that.
+  struct Turn {
+    std::uint64_t index, next, after;
+  };
+
+  __device__ void encode_all() const;
+  __device__ Path encode_in_registers(const Turn& turn) const;
+  __device__ void finish(const Turn& turn, const FixedCodes& coded, const StretchBases& known,
+                         std::uint32_t up_to) const;
+  __device__ void start_values(std::uint64_t index) const;
+  __device__ void put_raws(const FixedCodes& coded, std::uint32_t first, std::uint32_t all) const;
+  __device__ void put_chunk(std::uint64_t index, std::uint32_t raws, const LaneWords& words,
+                            std::uint64_t sum) const;
+  __device__ std::uint64_t put_rest(std::uint32_t raws, std::uint64_t* payload) const;
+
+  __device__ bool is_whole(std::uint64_t index) const {
+    return (index + 1) * kWholeValues <= job_.layout.axes.x;
+  }
+
+  const EncodeJob& job_;
+  const cuda::BlockPlace& at_;
+  FixedShared& shared_;
+  cuda::Tickets tickets_;
+  unsigned lane_ = threadIdx.x % 32;
+  unsigned warp_ = threadIdx.x / 32;
+};
+
+// Begins to copy a chunk's values, if it is whole. Each lane copies what it reads later.
+__device__ inline void FixedEncoder::start_values(std::uint64_t index) const {
+  if (index >= job_.layout.chunks || !is_whole(index)) return;
+  const auto* const from = reinterpret_cast<const uint4*>(at_.from + index * kChunkBytes) +
+                           warp_ * kWholeRows * kRowGroups + lane_;
+#pragma unroll
+  for (int row = 0; row < kWholeRows; ++row) {
+    __pipeline_memcpy_async(&shared_.groups[warp_][row * kRowGroups + lane_],
+                            from + row * kRowGroups, sizeof(uint4));
+  }
+  __pipeline_commit();
+}
+
+// The lane's raw exponents, of which the chunk has `all`, to shared memory.
+__device__ inline void FixedEncoder::put_raws(const FixedCodes& coded, std::uint32_t first,
+                                              std::uint32_t all) const {
+  auto* const raws = reinterpret_cast<std::uint8_t*>(shared_.raws);
+  std::uint8_t* to = raws + first;
+#pragma unroll
+  for (int four = 0; four < kWholeRows / 4; ++four) {
+    const auto* const groups = reinterpret_cast<const std::uint16_t*>(
+        shared_.groups[warp_] + 4 * four * kRowGroups + lane_);
+    for (std::uint32_t left = coded.raw[four]; left != 0; left &= left - 1) {
+      const int place = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t value = groups[place / kGroupValues * kRowValues + place % kGroupValues];
+      *to++ = static_cast<std::uint8_t>(value >> Format<Dtype::kBf16>::kShift);
+    }
+  }
+  if (threadIdx.x < filled_up(all) - all) raws[all + threadIdx.x] = 0;
+}
+
+// Writes raw exponents and the head, if there is a payload, and returns what they add to the
+// checksum in a lane. One warp.
+__device__ inline std::uint64_t FixedEncoder::put_rest(std::uint32_t raws,
+                                                       std::uint64_t* payload) const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t at = lane_; at < filled_up(raws) / 8; at += 32) {
+    const std::uint64_t word = shared_.raws[at];
+    if (payload != nullptr) payload[kRawWord + at] = word;
+    sum += weighted(word, kRawWord + at);
+  }
+  if (lane_ < kBasesWord) {
+    const std::uint64_t word = reinterpret_cast<const std::uint64_t*>(shared_.head)[lane_];
+    if (payload != nullptr) payload[lane_] = word;
+    sum += weighted(word, lane_);
+  }
+  return sum;
+}
+
+// Writes a chunk and its row of the chunk table. `sum` is what the lane's words add to the
+// checksum; the last warp adds what is left.
+__device__ inline void FixedEncoder::put_chunk(std::uint64_t index, std::uint32_t raws,
+                                               const LaneWords& words, std::uint64_t sum) const {
+  const std::uint32_t bytes = kFixedParts.raw + filled_up(raws);
+  std::byte* const table = at_.to + job_.header.bytes();
+  const std::uint64_t room = at_.room - job_.header.bytes();
+  const std::uint64_t first = job_.layout.table_bytes() + shared_.offset;
+  const bool fits = first + bytes <= room;
+  auto* const payload = fits ? reinterpret_cast<std::uint64_t*>(table + first) : nullptr;
+  if (fits) put_words(words, warp_, lane_, payload);
+  if (warp_ != kStretches - 1) return;
+  sum += put_rest(raws, payload);
+  if (job_.checksums) cuda::sum_over_warp(sum, shared_.sums);
+  const std::uint64_t row = index * kTableRowBytes;
+  if (lane_ != 0 || row + kTableRowBytes > room) return;
+  const std::uint64_t checksum =
+      job_.checksums ? checksum_finish(bytes, cuda::sum_of_warps(shared_.sums)) : 0;
+  cuda::store_word(table + row, checksum << 32 | bytes);
+}
+
+// The part that follows the sums over the chunk. `up_to`: raw exponents of the stretch up to the
+// lane's last one. Has a barrier.
+__device__ inline void FixedEncoder::finish(const Turn& turn, const FixedCodes& coded,
+                                            const StretchBases& known, std::uint32_t up_to) const {
+  const Shares totals(shared_.totals);
+  const std::uint32_t raws = totals.all & 0xFFFF;
+  const std::uint32_t bytes = kFixedParts.raw + filled_up(raws);
+  if (threadIdx.x == 0) say_size(job_, at_, tickets_, turn.index, bytes);
+  put_raws(coded, (totals.before & 0xFFFF) + up_to - coded.raws(), raws);
+  start_values(turn.next);
+  if (lane_ == 0) {
+    const unsigned kind = takes_zeros(known.zeros, kStretchValues) ? kZerosBit : 0;
+    shared_.head[warp_] = head_word(kind, (warp_ + 1) * kStretchValues, totals.end & 0xFFFF);
+  }
+  const LaneWords words = words_of(coded, known, lane_);
+  std::uint64_t sum = 0;
+  if (job_.checksums) {
+    sum = sum_of_lane(words, warp_, lane_);
+    if (warp_ != kStretches - 1) cuda::sum_over_warp(sum, shared_.sums);
+  }
+  if (threadIdx.x == 0) {
+    shared_.next = turn.after;
+    shared_.offset = cuda::await_sum(cuda::words_of(at_.workspace), turn.index) - bytes;
+  }
+  __syncthreads();
+  put_chunk(turn.index, raws, words, sum);
+}
+
+// Encodes a chunk in registers, unless it takes another path, and begins to copy the next one's
+// values. Has barriers.
+__device__ inline Path FixedEncoder::encode_in_registers(const Turn& turn) const {
+  if (!is_whole(turn.index)) return Path::kNotWhole;
+  __pipeline_wait_prior(0);
+  const uint4* const groups = shared_.groups[warp_] + lane_;
+  const StretchBases known = find_bases(groups);
+  FixedCodes coded;
+  if (__builtin_expect(takes_zeros(known.zeros, kStretchValues), false)) {
+    code_stretch<true>(groups, known, coded);
+  } else {
+    code_stretch<false>(groups, known, coded);
+  }
+  const std::uint32_t up_to = cuda::sum_up_to_lane(coded.raws());
+  if (lane_ == 31) shared_.totals[warp_] = up_to | known.zeros << 16;
+  __syncthreads();
+  const Path path = path_of(Shares(shared_.totals).all);
+  if (path == Path::kInRegisters) finish(turn, coded, known, up_to);
+  return path;
+}
+
+// Encodes a chunk in the thread block's memory, in which the values of one for Path::kRaw are
+// already, and writes it. A function of its own, whose needs leave registers to the usual path. Has
+// barriers.
+static __device__ __attribute__((noinline)) void encode_in_memory(const EncodeJob& job,
+                                                                  cuda::BlockPlace at,
+                                                                  std::uint64_t index, Path path,
+                                                                  FixedShared& shared) {
+  __syncthreads();  // the chunk before may still be read
+  const cuda::Piece piece = cuda::piece_of<sizeof(std::uint16_t)>(job.layout, index, at.from);
+  cuda::Pending made{index, piece.bytes, kRawChunk};
+  if (path == Path::kMasked && threadIdx.x < kStretches) {
+    shared.state.zeros[threadIdx.x] = shared.totals[threadIdx.x] >> 16;
+  }
+  if (path != Path::kRaw) {
+    __syncthreads();
+    const std::uint32_t bytes = encode_piece<Dtype::kBf16, kWholeRows>(
+        piece, reinterpret_cast<std::byte*>(shared.payload),
+        static_cast<std::uint64_t>(Mode::kFixed), shared.state, path == Path::kMasked);
+    if (bytes < piece.bytes) {
+      made = {index, bytes, 0};
+    } else {
+      __syncthreads();
+      cuda::gather_in<std::uint16_t>(shared.payload, piece);
+    }
+  }
+  if (threadIdx.x == 0) {
+    say_size(job, at, cuda::Tickets(at.workspace, job.layout.chunks), index, made.bytes);
+  }
+  __syncthreads();
+  cuda::write_chunk<FixedEncoder>(job, at, made, shared.payload, shared);
+}
+
+// Chunks until there are no more.
+__device__ inline void FixedEncoder::encode_all() const {
+  Turn turn{};
+  turn.index = tickets_.first(shared_.next);
+  start_values(turn.index);
+  __syncthreads();
+  turn.next = tickets_.next_for_all(shared_.next);
+  while (turn.index < job_.layout.chunks) {
+    if (threadIdx.x == 0) turn.after = tickets_.next();
+    const Path path = encode_in_registers(turn);
+    if (__builtin_expect(path != Path::kInRegisters, false)) {
+      encode_in_memory(job_, at_, turn.index, path, shared_);
+      if (threadIdx.x == 0) shared_.next = turn.after;
+      __syncthreads();
+      start_values(turn.next);
+    }
+    turn.index = turn.next;
+    turn.next = shared_.next;
+  }
+}
+
+}  // namespace thinwire::codec::expack
