@@ -22,7 +22,7 @@ struct FixedShared {
   };
   std::uint64_t sums[kStretches];
   std::uint64_t offset;
-  std::uint64_t next;                // chunk after the next one
+  std::uint64_t next;                // chunk
   std::uint32_t totals[kStretches];  // raw exponents of a stretch, in the upper half exponents of 0
   alignas(8) std::uint32_t head[kStretches];
 };
@@ -67,15 +67,10 @@ class FixedEncoder {
   __device__ FixedEncoder(const EncodeJob& job, const cuda::BlockPlace& at, FixedShared& shared)
       : job_(job), at_(at), shared_(shared), tickets_(at.workspace, job.layout.chunks) {}
 
-  // The chunk that is encoded, the next one, and, for one thread, the one after that.
-  struct Turn {
-    std::uint64_t index, next, after;
-  };
-
   __device__ void encode_all() const;
-  __device__ Path encode_in_registers(const Turn& turn) const;
-  __device__ void finish(const Turn& turn, const FixedCodes& coded, const StretchBases& known,
-                         std::uint32_t up_to) const;
+  __device__ Path encode_in_registers(std::uint64_t index, std::uint64_t& next) const;
+  __device__ void finish(std::uint64_t index, std::uint64_t next, const FixedCodes& coded,
+                         const StretchBases& known, std::uint32_t up_to) const;
   __device__ void start_values(std::uint64_t index) const;
   __device__ void put_raws(const FixedCodes& coded, std::uint32_t first, std::uint32_t all) const;
   __device__ void put_chunk(std::uint64_t index, std::uint32_t raws, const LaneWords& words,
@@ -117,7 +112,7 @@ __device__ inline void FixedEncoder::put_raws(const FixedCodes& coded, std::uint
     const auto* const groups = reinterpret_cast<const std::uint16_t*>(
         shared_.groups[warp_] + 4 * four * kRowGroups + lane_);
     for (std::uint32_t left = coded.raw[four]; left != 0; left &= left - 1) {
-      const int place = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t place = __ffs(static_cast<int>(left)) - 1;
       const std::uint32_t value = groups[place / kGroupValues * kRowValues + place % kGroupValues];
       *to++ = static_cast<std::uint8_t>(value >> Format<Dtype::kBf16>::kShift);
     }
@@ -159,21 +154,24 @@ __device__ inline void FixedEncoder::put_chunk(std::uint64_t index, std::uint32_
   if (job_.checksums) cuda::sum_over_warp(sum, shared_.sums);
   const std::uint64_t row = index * kTableRowBytes;
   if (lane_ != 0 || row + kTableRowBytes > room) return;
-  const std::uint64_t checksum =
-      job_.checksums ? checksum_finish(bytes, cuda::sum_of_warps(shared_.sums)) : 0;
-  cuda::store_word(table + row, checksum << 32 | bytes);
+  std::uint64_t all = 0;
+#pragma unroll
+  for (int other = 0; other < kStretches; ++other) all += shared_.sums[other];
+  const std::uint64_t checksum = job_.checksums ? checksum_finish(bytes, all) : 0;
+  *reinterpret_cast<std::uint64_t*>(table + row) = checksum << 32 | bytes;
 }
 
 // The part that follows the sums over the chunk. `up_to`: raw exponents of the stretch up to the
 // lane's last one. Has a barrier.
-__device__ inline void FixedEncoder::finish(const Turn& turn, const FixedCodes& coded,
-                                            const StretchBases& known, std::uint32_t up_to) const {
+__device__ inline void FixedEncoder::finish(std::uint64_t index, std::uint64_t next,
+                                            const FixedCodes& coded, const StretchBases& known,
+                                            std::uint32_t up_to) const {
   const Shares totals(shared_.totals);
   const std::uint32_t raws = totals.all & 0xFFFF;
   const std::uint32_t bytes = kFixedParts.raw + filled_up(raws);
-  if (threadIdx.x == 0) say_size(job_, at_, tickets_, turn.index, bytes);
+  if (threadIdx.x == 0) say_size(job_, at_, tickets_, index, bytes);
   put_raws(coded, (totals.before & 0xFFFF) + up_to - coded.raws(), raws);
-  start_values(turn.next);
+  start_values(next);
   if (lane_ == 0) {
     const unsigned kind = takes_zeros(known.zeros, kStretchValues) ? kZerosBit : 0;
     shared_.head[warp_] = head_word(kind, (warp_ + 1) * kStretchValues, totals.end & 0xFFFF);
@@ -185,20 +183,21 @@ __device__ inline void FixedEncoder::finish(const Turn& turn, const FixedCodes& 
     if (warp_ != kStretches - 1) cuda::sum_over_warp(sum, shared_.sums);
   }
   if (threadIdx.x == 0) {
-    shared_.next = turn.after;
-    shared_.offset = cuda::await_sum(cuda::words_of(at_.workspace), turn.index) - bytes;
+    shared_.offset = cuda::await_sum(cuda::words_of(at_.workspace), index) - bytes;
   }
   __syncthreads();
-  put_chunk(turn.index, raws, words, sum);
+  put_chunk(index, raws, words, sum);
 }
 
-// Encodes a chunk in registers, unless it takes another path, and begins to copy the next one's
-// values. Has barriers.
-__device__ inline Path FixedEncoder::encode_in_registers(const Turn& turn) const {
-  if (!is_whole(turn.index)) return Path::kNotWhole;
+// Encodes a whole chunk in registers, unless it takes another path, and begins to copy the next
+// one's values. The next one is taken late: blocks that have just begun have their first ones then.
+// Has barriers.
+__device__ inline Path FixedEncoder::encode_in_registers(std::uint64_t index,
+                                                         std::uint64_t& next) const {
   __pipeline_wait_prior(0);
   const uint4* const groups = shared_.groups[warp_] + lane_;
   const StretchBases known = find_bases(groups);
+  if (threadIdx.x == 0) next = tickets_.next();
   FixedCodes coded;
   if (__builtin_expect(takes_zeros(known.zeros, kStretchValues), false)) {
     code_stretch<true>(groups, known, coded);
@@ -207,9 +206,11 @@ __device__ inline Path FixedEncoder::encode_in_registers(const Turn& turn) const
   }
   const std::uint32_t up_to = cuda::sum_up_to_lane(coded.raws());
   if (lane_ == 31) shared_.totals[warp_] = up_to | known.zeros << 16;
+  if (threadIdx.x == 0) shared_.next = next;
   __syncthreads();
+  next = shared_.next;
   const Path path = path_of(Shares(shared_.totals).all);
-  if (path == Path::kInRegisters) finish(turn, coded, known, up_to);
+  if (path == Path::kInRegisters) finish(index, next, coded, known, up_to);
   return path;
 }
 
@@ -247,22 +248,18 @@ static __device__ __attribute__((noinline)) void encode_in_memory(const EncodeJo
 
 // Chunks until there are no more.
 __device__ inline void FixedEncoder::encode_all() const {
-  Turn turn{};
-  turn.index = tickets_.first(shared_.next);
-  start_values(turn.index);
-  __syncthreads();
-  turn.next = tickets_.next_for_all(shared_.next);
-  while (turn.index < job_.layout.chunks) {
-    if (threadIdx.x == 0) turn.after = tickets_.next();
-    const Path path = encode_in_registers(turn);
+  std::uint64_t index = tickets_.first(shared_.offset);
+  start_values(index);
+  while (index < job_.layout.chunks) {
+    Path path = Path::kNotWhole;
+    std::uint64_t next = job_.layout.chunks;
+    if (is_whole(index)) path = encode_in_registers(index, next);
     if (__builtin_expect(path != Path::kInRegisters, false)) {
-      encode_in_memory(job_, at_, turn.index, path, shared_);
-      if (threadIdx.x == 0) shared_.next = turn.after;
+      encode_in_memory(job_, at_, index, path, shared_);
       __syncthreads();
-      start_values(turn.next);
+      start_values(next);
     }
-    turn.index = turn.next;
-    turn.next = shared_.next;
+    index = next;
   }
 }
 
