@@ -22,10 +22,11 @@ SAMPLE = [
     ("enqueue", "graph", "backward", 30),
     ("hostile", "test_truncations or test_what or test_padding", "forward", 35),
     ("values", "test_fill", "13", 3),
+    ("expack", "test", "backward", 18),
     ("fills", "test_lines and 30 and f32", "forward", 8),
     ("fills", "test_planes and 97 and f16", "17", 5),
 ]
-WHOLE = ["frames", "enqueue", "hostile", "values", "fills", "fills_damaged", "memory"]
+WHOLE = ["frames", "enqueue", "hostile", "values", "fills", "fills_damaged", "memory", "expack"]
 
 if not BUILT.is_dir():
     pytestmark = pytest.mark.skip(reason="no emulator: the build has no CUDA compiler")

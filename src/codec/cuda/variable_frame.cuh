@@ -188,6 +188,14 @@ class Tickets {
   // For one thread of a block.
   __device__ std::uint64_t next() const { return one_each_ ? chunks_ : atomicAdd(ticket_, 1ull); }
 
+  // The same in two steps for a thread that goes on between them; the first one is left out if
+  // there is a block for each chunk. The compiler joins the additions of a warp, which then waits
+  // for the answer at once, but not these; no GPU has memory for 2^32 chunks.
+  __device__ unsigned ask_for_next() const {
+    return atomicInc(reinterpret_cast<unsigned*>(ticket_), ~0u - 1);
+  }
+  __device__ std::uint64_t asked_for(unsigned ticket) const { return one_each_ ? chunks_ : ticket; }
+
  private:
   __device__ std::uint64_t taken_for_all(std::uint64_t& shared) const {
     if (threadIdx.x == 0) shared = atomicAdd(ticket_, 1ull);

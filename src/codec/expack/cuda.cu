@@ -59,7 +59,7 @@ bool is_aligned(const void* memory, std::uintptr_t bytes) {
   return reinterpret_cast<std::uintptr_t>(memory) % bytes == 0;
 }
 
-// Whether values and frames lie as FixedEncoder takes them, whose words are loaded and stored
+// Whether values and frames lie as FixedCoder takes them, whose words are loaded and stored
 // whole.
 bool are_aligned(const EncodeJob& job) {
   const auto is_so = [](const std::byte* values, const std::byte* frame) {
@@ -75,13 +75,13 @@ bool are_aligned(const EncodeJob& job) {
 
 bool takes_fixed_encoder(const EncodeJob& job) {
   const Chunk& array = job.layout.array;
-  return array.dtype == FixedEncoder::kDtype &&
+  return array.dtype == FixedCoder::kDtype &&
          !has_small_chunks(array.shape.count(), dtype_size(array.dtype)) &&
          job.parameter == static_cast<std::uint64_t>(Mode::kFixed) && are_aligned(job);
 }
 
 Status encode(const EncodeJob& job) {
-  if (takes_fixed_encoder(job)) return cuda::launch_variable_encode<FixedEncoder>(job);
+  if (takes_fixed_encoder(job)) return cuda::launch_variable_encode<FixedCoder>(job);
   return with_coder(
       job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_encode<Coder>(job); });
 }

@@ -4,70 +4,19 @@
 // memory, as encode.cuh does; spec/codec-expack.md.
 #pragma once
 
-#include "codec/cuda/variable_encode.cuh"
-#include "codec/expack/encode.cuh"
-#include "codec/expack/fixed_words.cuh"
+#include "codec/expack/fixed_memory.cuh"
 
 namespace thinwire::codec::expack {
-
-// Shared memory of a thread block.
-struct FixedShared {
-  union {
-    uint4 groups[kStretches][kWholeRows * kRowGroups];  // a warp's, from its own copies
-    std::uint64_t payload[kChunkBytes / 8];             // of a chunk that is encoded here
-  };
-  union {
-    std::uint64_t raws[kMostRaw / 8];
-    EncodeState state;
-  };
-  std::uint64_t sums[kStretches];
-  std::uint64_t offset;
-  std::uint64_t next;                // chunk
-  std::uint32_t totals[kStretches];  // raw exponents of a stretch, in the upper half exponents of 0
-  alignas(8) std::uint32_t head[kStretches];
-};
-
-// How a chunk is encoded: the last three in the thread block's memory.
-enum class Path { kInRegisters, kRaw, kMasked, kNotWhole };
-
-__device__ inline Path path_of(std::uint32_t totals) {
-  if (takes_mask<Dtype::kBf16>(totals >> 16, kWholeValues)) return Path::kMasked;
-  return (totals & 0xFFFF) > kMostRaw ? Path::kRaw : Path::kInRegisters;
-}
-
-// Counts a chunk of a short frame. A function of its own, as the next one is.
-static __device__ __attribute__((noinline)) void count_chunk(const EncodeJob& job,
-                                                             cuda::BlockPlace at,
-                                                             std::uint32_t bytes) {
-  cuda::count_encoded(job, at, job.parameter, bytes);
-}
-
-// Says a chunk's size. One thread.
-__device__ inline void say_size(const EncodeJob& job, const cuda::BlockPlace& at,
-                                const cuda::Tickets& tickets, std::uint64_t index,
-                                std::uint32_t bytes) {
-  cuda::say(cuda::words_of(at.workspace), index, cuda::kAdds, bytes);
-  if (tickets.one_each()) count_chunk(job, at, bytes);
-}
 
 // Encodes a frame's chunks of which a thread block takes one after the other.
 class FixedEncoder {
  public:
-  static constexpr Dtype kDtype = Dtype::kBf16;
-  static constexpr int kThreads = 32 * kStretches;
-  static constexpr int kResident = 8;
-  using EncodeShared = FixedShared;
-
-  __device__ static void encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
-                                       FixedShared& shared) {
-    FixedEncoder(job, at, shared).encode_all();
-  }
-
- private:
   __device__ FixedEncoder(const EncodeJob& job, const cuda::BlockPlace& at, FixedShared& shared)
       : job_(job), at_(at), shared_(shared), tickets_(at.workspace, job.layout.chunks) {}
 
   __device__ void encode_all() const;
+
+ private:
   __device__ Path encode_in_registers(std::uint64_t index, std::uint64_t& next) const;
   __device__ void finish(std::uint64_t index, std::uint64_t next, const FixedCodes& coded,
                          const StretchBases& known, std::uint32_t up_to) const;
@@ -189,15 +138,16 @@ __device__ inline void FixedEncoder::finish(std::uint64_t index, std::uint64_t n
   put_chunk(index, raws, words, sum);
 }
 
-// Encodes a whole chunk in registers, unless it takes another path, and begins to copy the next
-// one's values. The next one is taken late: blocks that have just begun have their first ones then.
-// Has barriers.
+// Encodes a whole chunk in registers, unless it takes another path, and begins to copy the values
+// of `next`, the chunk that the thread block has then. That is asked for late, when blocks that
+// have just begun have their first ones. Has barriers.
 __device__ inline Path FixedEncoder::encode_in_registers(std::uint64_t index,
                                                          std::uint64_t& next) const {
   __pipeline_wait_prior(0);
   const uint4* const groups = shared_.groups[warp_] + lane_;
   const StretchBases known = find_bases(groups);
-  if (threadIdx.x == 0) next = tickets_.next();
+  unsigned ticket = 0;  // of the first thread
+  if (threadIdx.x == 0 && !tickets_.one_each()) ticket = tickets_.ask_for_next();
   FixedCodes coded;
   if (__builtin_expect(takes_zeros(known.zeros, kStretchValues), false)) {
     code_stretch<true>(groups, known, coded);
@@ -206,44 +156,12 @@ __device__ inline Path FixedEncoder::encode_in_registers(std::uint64_t index,
   }
   const std::uint32_t up_to = cuda::sum_up_to_lane(coded.raws());
   if (lane_ == 31) shared_.totals[warp_] = up_to | known.zeros << 16;
-  if (threadIdx.x == 0) shared_.next = next;
+  if (threadIdx.x == 0) shared_.next = tickets_.asked_for(ticket);
   __syncthreads();
   next = shared_.next;
   const Path path = path_of(Shares(shared_.totals).all);
   if (path == Path::kInRegisters) finish(index, next, coded, known, up_to);
   return path;
-}
-
-// Encodes a chunk in the thread block's memory, in which the values of one for Path::kRaw are
-// already, and writes it. A function of its own, whose needs leave registers to the usual path. Has
-// barriers.
-static __device__ __attribute__((noinline)) void encode_in_memory(const EncodeJob& job,
-                                                                  cuda::BlockPlace at,
-                                                                  std::uint64_t index, Path path,
-                                                                  FixedShared& shared) {
-  __syncthreads();  // the chunk before may still be read
-  const cuda::Piece piece = cuda::piece_of<sizeof(std::uint16_t)>(job.layout, index, at.from);
-  cuda::Pending made{index, piece.bytes, kRawChunk};
-  if (path == Path::kMasked && threadIdx.x < kStretches) {
-    shared.state.zeros[threadIdx.x] = shared.totals[threadIdx.x] >> 16;
-  }
-  if (path != Path::kRaw) {
-    __syncthreads();
-    const std::uint32_t bytes = encode_piece<Dtype::kBf16, kWholeRows>(
-        piece, reinterpret_cast<std::byte*>(shared.payload),
-        static_cast<std::uint64_t>(Mode::kFixed), shared.state, path == Path::kMasked);
-    if (bytes < piece.bytes) {
-      made = {index, bytes, 0};
-    } else {
-      __syncthreads();
-      cuda::gather_in<std::uint16_t>(shared.payload, piece);
-    }
-  }
-  if (threadIdx.x == 0) {
-    say_size(job, at, cuda::Tickets(at.workspace, job.layout.chunks), index, made.bytes);
-  }
-  __syncthreads();
-  cuda::write_chunk<FixedEncoder>(job, at, made, shared.payload, shared);
 }
 
 // Chunks until there are no more.
@@ -261,6 +179,11 @@ __device__ inline void FixedEncoder::encode_all() const {
     }
     index = next;
   }
+}
+
+__device__ inline void FixedCoder::encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
+                                                 FixedShared& shared) {
+  FixedEncoder(job, at, shared).encode_all();
 }
 
 }  // namespace thinwire::codec::expack

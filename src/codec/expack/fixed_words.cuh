@@ -103,13 +103,13 @@ __device__ inline void put_words(const LaneWords& words, unsigned warp, unsigned
 
 // ---- Checksums ----
 
-// What a word adds to the checksum.
+// Returns a word's part of the checksum.
 __device__ inline std::uint64_t weighted(std::uint64_t word, std::uint32_t at) {
   return checksum_weight(at / kChecksumLanes) *
          checksum_product(word, checksum_key(at % kChecksumLanes));
 }
 
-// What the planes add. The words of four rows make up a block of the checksum, which begins
+// Returns the planes' part. The words of four rows make up a block of the checksum, which begins
 // kPlaneWord words before them: some of each fourth row's are in the next block.
 __device__ inline std::uint64_t sum_of_planes(const LaneWords& words, unsigned warp,
                                               unsigned lane) {
@@ -131,7 +131,7 @@ __device__ inline std::uint64_t sum_of_planes(const LaneWords& words, unsigned w
   return checksum_weight(kWholeRows / 4 * warp) * (sums[0] + lasts[0] + late) + 2 * (late + next);
 }
 
-// What a lane's words add.
+// Returns the part of all of a lane's words.
 __device__ inline std::uint64_t sum_of_lane(const LaneWords& words, unsigned warp, unsigned lane) {
   const std::uint32_t inner = LaneWords::inner_at(warp, lane);
   std::uint64_t sum = sum_of_planes(words, warp, lane);
