@@ -11,7 +11,8 @@ namespace thinwire::codec::expack {
 // Encodes a frame's chunks of which a thread block takes one after the other.
 class FixedEncoder {
  public:
-  __device__ FixedEncoder(const EncodeJob& job, const cuda::BlockPlace& at, FixedShared& shared)
+  __device__ FixedEncoder(const EncodeJob& job, const cuda::BlockPlace& at,
+                          FixedEncodeShared& shared)
       : job_(job), at_(at), shared_(shared), tickets_(at.workspace, job.layout.chunks) {}
 
   __device__ void encode_all() const;
@@ -32,7 +33,7 @@ class FixedEncoder {
 
   const EncodeJob& job_;
   const cuda::BlockPlace& at_;
-  FixedShared& shared_;
+  FixedEncodeShared& shared_;
   cuda::Tickets tickets_;
   unsigned lane_ = threadIdx.x % 32;
   unsigned warp_ = threadIdx.x / 32;
@@ -182,7 +183,7 @@ __device__ inline void FixedEncoder::encode_all() const {
 }
 
 __device__ inline void FixedCoder::encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
-                                                 FixedShared& shared) {
+                                                 FixedEncodeShared& shared) {
   FixedEncoder(job, at, shared).encode_all();
 }
 

@@ -9,7 +9,7 @@
 namespace thinwire::codec::expack {
 
 // Shared memory of a thread block.
-struct FixedShared {
+struct FixedEncodeShared {
   union {
     uint4 groups[kStretches][kWholeRows * kRowGroups];  // a warp's, from its own copies
     std::uint64_t payload[kChunkBytes / 8];             // of a chunk that is encoded here
@@ -31,10 +31,10 @@ struct FixedCoder {
   static constexpr Dtype kDtype = Dtype::kBf16;
   static constexpr int kThreads = 32 * kStretches;
   static constexpr int kResident = 8;
-  using EncodeShared = FixedShared;
+  using EncodeShared = FixedEncodeShared;
 
   __device__ static void encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
-                                       FixedShared& shared);
+                                       FixedEncodeShared& shared);
 };
 
 // How a chunk is encoded: the last three in the thread block's memory.
@@ -66,7 +66,7 @@ __device__ inline void say_size(const EncodeJob& job, const cuda::BlockPlace& at
 static __device__ __attribute__((noinline)) void encode_in_memory(const EncodeJob& job,
                                                                   cuda::BlockPlace at,
                                                                   std::uint64_t index, Path path,
-                                                                  FixedShared& shared) {
+                                                                  FixedEncodeShared& shared) {
   const cuda::Piece piece = cuda::piece_of<sizeof(std::uint16_t)>(job.layout, index, at.from);
   cuda::Pending made{index, piece.bytes, kRawChunk};
   if (path == Path::kMasked && threadIdx.x < kStretches) {
