@@ -115,6 +115,10 @@ Value __ldg(const Value* at) {
   return *at;
 }
 template <typename Value>
+Value __ldcs(const Value* at) {
+  return *at;
+}
+template <typename Value>
 Value __ldcv(const Value* at) {
   asm volatile("" ::: "memory");
   return *at;

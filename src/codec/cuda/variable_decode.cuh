@@ -65,6 +65,17 @@ struct Arriving {
   __device__ std::uint32_t sum() const { return static_cast<std::uint32_t>(row >> 32); }
 };
 
+// The offset in the frame of a payload that lies so many bytes after the first one's beginning.
+template <typename Coder>
+__device__ std::uint64_t offset_in_frame(const DecodeJob& job, std::uint32_t bytes,
+                                         std::uint64_t offset) {
+  const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
+  const std::uint64_t available = job.length - head;
+  const bool is_inside =
+      bytes <= Coder::kPayloadBytes && offset <= available && bytes <= available - offset;
+  return is_inside ? head + offset : Arriving::kNowhere;
+}
+
 // For whole thread blocks; has barriers.
 template <typename Coder>
 __device__ Arriving find_chunk(const DecodeJob& job, const BlockPlace& at, std::uint64_t index,
@@ -88,12 +99,7 @@ __device__ Arriving find_chunk(const DecodeJob& job, const BlockPlace& at, std::
     __syncthreads();
     offset = shared.offset;
   }
-  const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
-  const std::uint64_t available = job.length - head;
-  if (chunk.bytes() <= Coder::kPayloadBytes && offset <= available &&
-      chunk.bytes() <= available - offset) {
-    chunk.offset = head + offset;
-  }
+  chunk.offset = offset_in_frame<Coder>(job, chunk.bytes(), offset);
   return chunk;
 }
 
@@ -163,16 +169,14 @@ __device__ bool decode_chunks(const DecodeJob& job, const BlockPlace& at, std::u
 }
 
 // The header, and whether the payloads fill the body to its end; by the first thread block, for its
-// first thread.
+// first thread. Says the sums of their sizes, but for `words` of nullptr.
 template <typename Coder>
 __device__ StatusCode check_frame(const DecodeJob& job, const BlockPlace& at, bool open,
-                                  DecodeShared<Coder>& shared) {
+                                  ScanWord* words, DecodeShared<Coder>& shared) {
   const bool has_table = job.length >= job.header.bytes() + job.layout.table_bytes();
-  const std::uint64_t chunks = job.layout.chunks;
   std::uint64_t payloads = 0;
   if (has_table) {
-    ScanWord* const words = chunks <= kShortTable<Coder> ? nullptr : words_of(at.workspace);
-    payloads = scan_table(at.from + job.header.bytes(), chunks, words, shared);
+    payloads = scan_table(at.from + job.header.bytes(), job.layout.chunks, words, shared);
   }
   // A body that has no room for the table is filled by no payloads.
   return threadIdx.x == 0 ? frame_status(job, at.from, open, payloads) : StatusCode::kOk;
@@ -186,17 +190,24 @@ __device__ inline StatusCode most_telling(unsigned statuses) {
   return StatusCode::kOk;
 }
 
+// A thread block's dynamic shared memory.
+template <typename Shared>
+__device__ Shared& shared_of_block() {
+  extern __shared__ __align__(16) std::uint64_t shared_words[];
+  return *reinterpret_cast<Shared*>(shared_words);
+}
+
 // All of a frame, by a layer of the grid. Under an open parameter the frame's own counts,
 // unchecked: a coder of such must be safe under any.
 template <typename Coder, typename Sink>
 __device__ void decode_frame(const DecodeJob& job, const BlockPlace& at, bool open,
                              const Sink& sink) {
-  extern __shared__ __align__(16) std::uint64_t shared_words[];
-  auto& shared = *reinterpret_cast<DecodeShared<Coder>*>(shared_words);
+  auto& shared = shared_of_block<DecodeShared<Coder>>();
   VariableState* const state = state_of(at.workspace);
   StatusCode status = StatusCode::kOk;
   if (blockIdx.x == 0) {
-    status = check_frame<Coder>(job, at, open, shared);
+    const bool is_short = job.layout.chunks <= kShortTable<Coder>;
+    status = check_frame<Coder>(job, at, open, is_short ? nullptr : words_of(at.workspace), shared);
   } else if (job.length >= job.header.bytes() + job.layout.table_bytes()) {
     const std::uint64_t parameter =
         open ? load_word(at.from + 8 * frame::kParameterWord) : job.parameter;

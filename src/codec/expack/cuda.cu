@@ -2,6 +2,7 @@
 #include "codec/expack/decode.cuh"
 #include "codec/expack/encode.cuh"
 #include "codec/expack/fixed_encode.cuh"
+#include "codec/expack/fixed_launch.cuh"
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -33,6 +34,25 @@ struct ChunkCoder {
                                 const Sink& sink) {
     return decode_piece<kDtype, kRows>(reinterpret_cast<std::byte*>(payload), bytes, target,
                                        state.kept, sink);
+  }
+};
+
+// The coder of chunks that fixed_decode.cuh does not decode itself.
+template <Dtype kType>
+struct OtherCoder : ChunkCoder<kType, false> {
+  static constexpr int kDecodePayloads = 1;
+  static constexpr int kDecodeResident = 8;
+
+  struct DecodeState {
+    std::uint32_t kept[kStretches];
+  };
+
+  template <typename Sink>
+  __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
+                                const cuda::Target& target, std::uint64_t, DecodeState& state,
+                                const Sink& sink) {
+    return decode_piece<kType, ChunkCoder<kType, false>::kRows>(
+        reinterpret_cast<std::byte*>(payload), bytes, target, state.kept, sink);
   }
 };
 
@@ -87,6 +107,11 @@ Status encode(const EncodeJob& job) {
 }
 
 Status decode(const DecodeJob& job) {
+  const Dtype dtype = job.layout.array.dtype;
+  const bool is_fixed = job.parameter == static_cast<std::uint64_t>(Mode::kFixed) &&
+                        !has_small_chunks(job.layout.array.shape.count(), dtype_size(dtype));
+  if (is_fixed && dtype == Dtype::kBf16) return launch_fixed_decode<OtherCoder<Dtype::kBf16>>(job);
+  if (is_fixed && dtype == Dtype::kF16) return launch_fixed_decode<OtherCoder<Dtype::kF16>>(job);
   return with_coder(
       job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_decode<Coder>(job); });
 }
