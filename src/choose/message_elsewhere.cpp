@@ -42,7 +42,7 @@ void MessageKind::note_came_to_step() {
   const bool is_known = !last_turn_.is_coded || frames_of_step_ > 0;
   came_.end_step(took_alone_, is_known ? std::optional(last_turn_.is_coded) : std::nullopt);
   const bool begins = position_ % kRoundGrid == 0 && came_.find();
-  if (!begins && !came_.end_if_none_came()) return;
+  if (!begins && !came_.end_if_over(codes_)) return;
   is_in_round_ = has_glanced_ = false;
   is_late_ = is_suspected_ = false;
   glance_.end();
@@ -59,6 +59,7 @@ void MessageKind::suspect(bool is_late) {
   is_late_ = is_late;
   codes_ = false;
   has_glanced_ = is_late;
+  glance_ = {};  // that it was none
   begin_anew();
 }
 

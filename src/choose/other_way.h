@@ -42,6 +42,14 @@ class OtherWay {
     return std::abs(other.mean()) >= std::max({least, kTimes * std::abs(own.mean()), by_chance});
   }
 
+  // By how much longer steps take that are compressed themselves, by the logarithm.
+  double own_cost() const {
+    Difference own;
+    own.add(kinds_[1][0], kinds_[0][0]);
+    own.add(kinds_[1][1], kinds_[0][1]);
+    return own.mean();
+  }
+
  private:
   static constexpr double kTimes = 2, kDeviations = 3.5;
   // Steps are believed to differ by so much by chance, as if so many had been seen to.

@@ -10,8 +10,10 @@ constexpr double kLeast = 0.1;
 constexpr std::size_t kKinds = 3;
 constexpr double kFewest = 2;
 constexpr double kMostTimes = 32;
-// Steps without a message that came, or with some of both ways.
-constexpr std::uint32_t kMostUnknown = 64;
+// Steps without a message that came, or with some of both ways; steps without one of the other way.
+constexpr std::uint32_t kMostUnknown = 64, kMostSame = 64;
+// By the logarithm, what a step's own compressed message may cost.
+constexpr double kMostCost = 0.07;
 
 }  // namespace
 
@@ -20,7 +22,9 @@ void WhatCame::end_step(double nanoseconds, std::optional<bool> is_coded) {
   before_ = now_;
   way_ = raw == coded ? std::nullopt : std::optional(coded);
   unknown_ = way_ ? 0 : unknown_ + 1;
+  same_ = way_ && way_ != last_ ? 0 : same_ + 1;
   if (!way_) return;
+  last_ = way_;
   if (is_coded) kinds_.add(nanoseconds, *is_coded, *way_);
   WayTimes& of_way = times_[*way_ ? 1 : 0];
   if (of_way.number() >= kMostTimes) of_way.fade();
@@ -29,13 +33,20 @@ void WhatCame::end_step(double nanoseconds, std::optional<bool> is_coded) {
 
 bool WhatCame::find() {
   if (decides_ || kinds_.kinds_with(kFewest) < kKinds || !kinds_.tells(kLeast)) return false;
-  decides_ = true;
-  return true;
+  decides_ = same_ < kMostSame && !speaks_for_cost();
+  return decides_;
 }
 
-bool WhatCame::end_if_none_came() {
-  if (!decides_ || unknown_ < kMostUnknown) return false;
+bool WhatCame::speaks_for_cost() const {
+  return times_[1].mean_log() < times_[0].mean_log() && kinds_.own_cost() > kMostCost;
+}
+
+bool WhatCame::end_if_over(bool codes) {
+  const bool is_stale = unknown_ >= kMostUnknown || (codes && same_ >= kMostSame);
+  if (!decides_ || !(is_stale || speaks_for_cost())) return false;
+  const Came so_far = now_;
   *this = {};
+  now_ = before_ = so_far;
   return true;
 }
 

@@ -3,6 +3,10 @@
 // and its own message makes others wait. It learns from theirs what messages take both ways: others
 // decide by what came to them, and all of them send what is alike.
 //
+// Times of what came may be those of what a program computes beside it, or of another time. So they
+// do not speak for compressing if a step's own compressed message costs, and messages are not left
+// compressed by them once only messages of one way come.
+//
 // If all go the same way at the same time, as in timing rounds that meet, nothing differs, and a
 // step is one of its own way.
 #pragma once
@@ -31,8 +35,9 @@ class WhatCame {
   bool find();
   // It was found, and messages have come lately.
   bool decides() const { return decides_; }
-  // True once, as none have come for long: steps are those of their own way again.
-  bool end_if_none_came();
+  // True once, as that is so no longer: steps are those of their own way again. `codes`: messages
+  // are compressed.
+  bool end_if_over(bool codes);
 
   // In the step that ended nothing came, or messages of both ways.
   bool is_unknown() const { return !way_; }
@@ -43,12 +48,15 @@ class WhatCame {
   BothWays times() const { return {times_[0], times_[1]}; }
 
  private:
+  bool speaks_for_cost() const;
+
   Came now_, before_;
-  std::optional<bool> way_;
+  std::optional<bool> way_, last_;
   OtherWay kinds_;
   WayTimes times_[2];  // raw, compressed
   bool decides_ = false;
   std::uint32_t unknown_ = 0;  // steps in a row
+  std::uint32_t same_ = 0;     // likewise, in which nothing of the other way came
 };
 
 }  // namespace thinwire::choose

@@ -95,6 +95,33 @@ TEST(MessageElsewhere, RanksOfARingLearnFromWhatComes) {
   }
 }
 
+// A ring's messages go raw since, or steps are short as the program computes less in those in which
+// compressed messages come. Before, such programs stayed compressed at any price.
+TEST(MessageElsewhere, WhatCameDoesNotHideWhatAStepCosts) {
+  const auto part_of_raw = [](int steps, int ring_steps, double own, double slow) {
+    MessageKind of(false);
+    Came came;
+    double now = 1e15, raw = 0;
+    for (int step = 0; step < steps; ++step) {
+      of.note_came(came);
+      const MessageTurn turn = next_of(of, {10e-3, 5e-3, true}, static_cast<std::uint64_t>(now),
+                                       static_cast<std::uint64_t>(step));
+      if (turn.is_coded) of.made_frame();
+      const bool is_ring = step < ring_steps;
+      const bool came_coded = is_ring ? turn.is_coded || step % 3 == 0 : slow > 1 && step % 2 == 0;
+      ++(came_coded ? came.coded : came.raw);
+      const double usual = is_ring ? (came_coded ? 0.4 : 1) : came_coded ? 1 : slow;
+      now += kSimulatedStep * usual * (turn.is_coded && !is_ring ? own : 1);
+      raw += kSimulatedStep * usual;
+    }
+    return (now - 1e15) / raw;
+  };
+  for (const double own : {1.3, 3.0, 9.0}) {
+    EXPECT_LT(part_of_raw(3000, 100, own, 1), 1.05) << own;
+    for (const double slow : {3.0, 20.0}) EXPECT_LT(part_of_raw(3000, 0, own, slow), 1.05) << own;
+  }
+}
+
 struct Steps {
   WhatCame of;
   Came came;
@@ -135,12 +162,28 @@ TEST(WhatCame, DecidesNoMoreOnceNothingComes) {
   }
   ASSERT_TRUE(steps.of.find());
   for (int step = 0; step < 63; ++step) steps.add('r', '-', 1e6);
-  EXPECT_FALSE(steps.of.end_if_none_came());
+  EXPECT_FALSE(steps.of.end_if_over(false));
   EXPECT_TRUE(steps.of.is_unknown());
   steps.add('r', '-', 1e6);
-  EXPECT_TRUE(steps.of.end_if_none_came());
+  EXPECT_TRUE(steps.of.end_if_over(false));
   EXPECT_FALSE(steps.of.decides());
   EXPECT_FALSE(steps.of.find());
+}
+
+TEST(WhatCame, DoesNotSpeakForMessagesThatCost) {
+  Steps gains, loses;
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    for (const char own : {'r', 'c'}) {
+      for (const char came : {'r', 'c'}) {
+        gains.add(own, came, (own == 'c' ? 1.2e6 : 1e6) * (came == 'c' ? 1 : 4));
+        loses.add(own, came, (own == 'c' ? 1.2e6 : 1e6) * (came == 'c' ? 4 : 1));
+      }
+    }
+  }
+  EXPECT_FALSE(gains.of.find());
+  EXPECT_TRUE(loses.of.find());
+  for (int step = 0; step <= 64; ++step) loses.add('c', 'r', 1e6);
+  EXPECT_TRUE(loses.of.end_if_over(true));  // nothing compressed came for long
 }
 
 TEST(WhatCame, MessagesOfBothWaysAreNeither) {
