@@ -1,6 +1,6 @@
 // The price of trying compression while messages go raw, whatever timing rounds find: how much
-// longer steps of timing rounds and some after them took than raw ones before or after. It stays a
-// small part of all time, for any program.
+// longer steps of timing rounds and some after them took than raw ones before or after. Timing
+// rounds wait until it is a small part of all time; those that changed times ask for do not.
 #pragma once
 
 #include <algorithm>
