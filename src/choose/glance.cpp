@@ -37,8 +37,7 @@ void Glance::add(std::uint64_t position, double nanoseconds, bool is_usual, std:
   }
   if (!is_usual) usual_ = {};
   if (!is_usual) return;
-  if (usual_.number() >= 2 * static_cast<double>(lag)) usual_.fade();
-  usual_.add(nanoseconds);
+  usual_.add_late(nanoseconds, 2 * static_cast<double>(lag));
 }
 
 // Compared with the longer ones, so that steps that become longer or shorter all the same do not

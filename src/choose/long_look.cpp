@@ -1,7 +1,6 @@
 #include "choose/long_look.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "choose/message_round.h"
 
@@ -12,10 +11,9 @@ constexpr double kFewest = 4, kMost = 32;
 constexpr double kFaster = 0.85;
 // Looks begin at multiples of this, so that those of several ranks meet.
 constexpr std::uint64_t kGrid = 32;
-// A look costs one part of so many of the time to the next. If messages go raw, so much has to be
-// paid before the first one, too: one that finds nothing makes them slower than without us.
-constexpr double kPartOfTime = 100;
-constexpr std::uint64_t kLeastPause = 256, kLongestPause = 1 << 16, kFirstOfRaw = 4096;
+// If messages go raw, a look has to be paid before the first one, too: one that finds nothing makes
+// them slower than without us.
+constexpr std::uint64_t kLeastPause = 256, kFirstOfRaw = 4096;
 constexpr std::uint32_t kMostLooks = 8;
 
 }  // namespace
@@ -30,8 +28,7 @@ void LongLook::add(double nanoseconds, bool is_coded, std::uint64_t in_row) {
   if (is_coded != is_usual_coded_) usual_ = {};
   is_usual_coded_ = is_coded;
   if (in_row <= lag()) return;
-  if (usual_.number() >= kMost) usual_.fade();
-  usual_.add(nanoseconds);
+  usual_.add_late(nanoseconds, kMost);
 }
 
 bool LongLook::is_due(std::uint64_t position, bool codes, double slower) const {
@@ -52,9 +49,7 @@ void LongLook::end(std::uint64_t position) {
   is_on_ = false;
   const std::uint64_t least = std::min(kLeastPause << looks_, kLongestPause);
   looks_ = std::min(looks_ + 1, kMostLooks);
-  const double paid = std::clamp(kPartOfTime * cost_, 0.0, double{kLongestPause});
-  const std::uint64_t steps = std::bit_ceil(std::max(least, static_cast<std::uint64_t>(paid)));
-  due_ = next_multiple(position + steps / 2, steps);
+  due_ = end_of_pause(position, pause_of(kPartOfTime * cost_, least, kLongestPause));
 }
 
 bool LongLook::is_other_faster() const {

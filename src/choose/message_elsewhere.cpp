@@ -21,11 +21,18 @@ void MessageKind::note_paid_later(bool went_coded) {
   was_turned_coded_ = last_turn_.is_coded;
 }
 
-// Times of steps that told of other ones are none of these.
+// Times so far told of other steps than those that they were counted for.
 bool MessageKind::begin_anew_with_lag() {
   if (round_.lag > 0 || paid_later_.is_found() || !paid_later_.find(codes_)) return false;
   begin_anew();
   return true;
+}
+
+// Timing rounds, glances and looks.
+void MessageKind::end_trials() {
+  is_in_round_ = has_glanced_ = false;
+  glance_.end();
+  look_.give_up();
 }
 
 void MessageKind::begin_anew() {
@@ -43,23 +50,21 @@ void MessageKind::note_came_to_step() {
   came_.end_step(took_alone_, is_known ? std::optional(last_turn_.is_coded) : std::nullopt);
   const bool begins = position_ % kRoundGrid == 0 && came_.find();
   if (!begins && !came_.end_if_over(codes_)) return;
-  is_in_round_ = has_glanced_ = false;
+  end_trials();
   is_late_ = is_suspected_ = false;
-  glance_.end();
-  look_.give_up();
   begin_anew();
   if (begins) times_ = came_.times();
 }
 
-// Messages go raw at once if a look found the other way faster: another timing round tells whether
-// that has changed, or messages are late, or so does one with a lag.
+// A look found the other way faster, or a timing round did not confirm it (`is_late`). Messages go
+// raw at once, and a timing round follows, with a lag if they are late.
 void MessageKind::suspect(bool is_late) {
   was_coded_before_look_ = codes_;
   is_suspected_ = !is_late;
   is_late_ = is_late;
   codes_ = false;
   has_glanced_ = is_late;
-  glance_ = {};  // that it was none
+  glance_ = {};  // none came before the timing round that follows
   begin_anew();
 }
 

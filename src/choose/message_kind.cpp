@@ -153,9 +153,7 @@ MessageTurn MessageKind::turn_of_step(const Foreseen& foreseen) {
   if (glance_.is_on() && glance_.is_over(position_)) end_glance();
   if (!foreseen.pays) {
     if (last_turn_.is_in_round) due_ = next_multiple(position_ + 1, kRoundGrid);
-    is_in_round_ = has_glanced_ = false;
-    glance_.end();
-    look_.give_up();
+    end_trials();
     return {};
   }
   if (is_of_look()) return {.is_coded = look_.is_other(position_) != codes_, .is_in_round = true};

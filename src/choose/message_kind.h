@@ -89,6 +89,7 @@ class MessageKind {
   void suspect(bool is_late);
   bool begins_anew_late();
   bool is_of_look();
+  void end_trials();
   void begin_anew();
   void note_usual(bool is_usual);
   void note_cost();

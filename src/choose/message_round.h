@@ -20,6 +20,21 @@ inline std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
   return (position + of - 1) / of * of;
 }
 
+// The time from a timing round or a look to the next, by what its steps of the slower way cost
+// more.
+inline constexpr double kPartOfTime = 100;
+inline constexpr std::uint64_t kLongestPause = 1 << 16;
+
+// A power of two of `least` or more: so many steps pay what the next look costs, but no more than
+// `most` pass, which is little after few looks.
+inline std::uint64_t pause_of(double paid, std::uint64_t least, std::uint64_t most) {
+  const double steps = std::min(paid, static_cast<double>(most));
+  return std::bit_ceil(std::max(least, static_cast<std::uint64_t>(std::max(steps, 0.0))));
+}
+inline std::uint64_t end_of_pause(std::uint64_t position, std::uint64_t steps) {
+  return next_multiple(position + steps / 2, steps);
+}
+
 struct MessageRound {
   std::uint64_t began = 0;  // at the step of this number
   std::uint64_t runs = 4;   // or more, without a lag: a power of two

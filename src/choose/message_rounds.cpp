@@ -25,9 +25,6 @@ constexpr double kPromising = 1, kDoubtful = 2;
 // A decision that is so certain needs no early confirmation.
 constexpr double kCertain = 6;
 
-// The time from a timing round to the next, by what its steps of the slower way cost more.
-constexpr double kPartOfTime = 100;
-constexpr double kLongestPause = 1 << 16;
 constexpr std::uint64_t kConfirms = 32;
 // Steps after a timing round of few that was asked for while messages were compressed: in doubt the
 // next one comes soon, but not before some steps have gone the way that was found.
@@ -53,13 +50,6 @@ MessageRound usual_round(std::uint64_t position) {
           .runs = position < 32 ? 4U : 8U,
           .run = position < 128 ? 1U : 2U,
           .is_coded_first = begins_coded(position)};
-}
-
-// A power of two of `least` or more: so many steps pay what the next look costs, but no more than
-// `most` pass, which is little after few looks.
-std::uint64_t pause_of(double paid, std::uint64_t least, std::uint64_t most) {
-  const double steps = std::min(paid, static_cast<double>(most));
-  return std::bit_ceil(std::max(least, static_cast<std::uint64_t>(std::max(steps, 0.0))));
 }
 
 }  // namespace
@@ -135,7 +125,7 @@ void MessageKind::end_glance() {
   const std::uint64_t steps = codes_ ? pause_coded(lag, glances_)
                                      : pause_of(kPartRaw * glance_.more(), 2 * lag,
                                                 (2 * lag + 2 * kRoundGrid) << (glances_ - 1));
-  due_ = next_multiple(position_ + steps / 2, steps);
+  due_ = end_of_pause(position_, steps);
 }
 
 // Steps to the next glance, while messages are compressed.
@@ -154,7 +144,7 @@ std::uint64_t MessageKind::pause() const {
   if (codes_ && round_.lag > 0) return pause_coded(round_.lag, doublings);
   const auto paid_by = [slower](const MessageRound& next) {
     const double pause = kPartOfTime / 2 * static_cast<double>(next.steps()) * slower;
-    return static_cast<std::uint64_t>(std::min(pause, kLongestPause));
+    return static_cast<std::uint64_t>(std::min(pause, double{kLongestPause}));
   };
   std::uint64_t steps = paid_by(round_at(position_ + paid_by(round_at(position_))));
   if (codes_ && faster < kCertain) steps = std::min(steps, kConfirms << doublings);

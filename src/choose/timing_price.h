@@ -24,7 +24,7 @@ class TimingPrice {
   }
   // Whether the next timing round may begin.
   bool is_paid() const { return steps_ + more_than(before_.mean()) <= kFree; }
-  // Steps are those of another world from now on.
+  // The program or its link has changed.
   void forget() { before_ = after_ = {}, tried_ = took_ = 0; }
 
  private:
@@ -40,7 +40,7 @@ class TimingPrice {
     steps_ = std::max(0.0, steps_ - kPart);
     after_.add(nanoseconds);
     if (after_.number() < kFewest) return;
-    // By the longer ones: steps that become longer all the same are no price.
+    // Compared with the longer raw steps: a program that becomes slower by itself is not charged.
     steps_ = std::max(0.0, steps_ + more_than(std::max(before_.mean(), after_.mean())));
     tried_ = took_ = 0;
     if (before_.number() >= kMostTimes) before_.fade();

@@ -35,9 +35,12 @@ void WayTimes::fade() {
 
 double WayTimes::variance() const {
   if (number_ <= 0) return 0;
-  const double all = std::max(0.0, squares_ - number_ * mean_log() * mean_log());
   const double usual = kUsualNumber * kUsualSpread * kUsualSpread;
-  return (all + usual) / (number_ + kUsualNumber - 1) / number_;
+  return (differences() + usual) / (number_ + kUsualNumber - 1) / number_;
+}
+
+double WayTimes::differences() const {
+  return std::max(0.0, squares_ - number_ * mean_log() * mean_log());
 }
 
 void BothWays::add(double nanoseconds, bool is_coded, double run, bool has_lag) {

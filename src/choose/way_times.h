@@ -12,6 +12,11 @@ class WayTimes {
   void add(const WayTimes& more);
   // Half of what there is counts on.
   void fade();
+  // One more: of the late ones, if there are `most`.
+  void add_late(double nanoseconds, double most) {
+    if (number_ >= most) fade();
+    add(nanoseconds);
+  }
 
   double number() const { return number_; }
   double mean() const { return number_ > 0 ? sum_ / number_ : 0; }
@@ -19,6 +24,8 @@ class WayTimes {
   // The error of the mean logarithm. Few times that happen to be alike are not believed to be
   // exact.
   double variance() const;
+  // Squared differences of the logarithms from their mean, all together.
+  double differences() const;
 
  private:
   double number_ = 0, sum_ = 0, logs_ = 0, squares_ = 0;

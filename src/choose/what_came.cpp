@@ -26,9 +26,7 @@ void WhatCame::end_step(double nanoseconds, std::optional<bool> is_coded) {
   if (!way_) return;
   last_ = way_;
   if (is_coded) kinds_.add(nanoseconds, *is_coded, *way_);
-  WayTimes& of_way = times_[*way_ ? 1 : 0];
-  if (of_way.number() >= kMostTimes) of_way.fade();
-  of_way.add(nanoseconds);
+  times_[*way_ ? 1 : 0].add_late(nanoseconds, kMostTimes);
 }
 
 bool WhatCame::find() {

@@ -17,8 +17,8 @@
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
 //   EncodeShared      optional: all of the shared memory of a thread block that encodes, if the
-//   coder
-//                     has a loop of its own; with `offset` and `sums` as VariableShared has them
+//                     coder has a loop of its own; with `offset` and `sums` as VariableShared has
+//                     them
 //   encode_chunks(job, at, shared)   that loop, in the place of the one of variable_encode.cuh
 //   met_integers(state)   optional: whether the chunk encoded last has values that read as
 //                     integers; for one thread, after encode()

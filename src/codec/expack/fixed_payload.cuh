@@ -80,6 +80,12 @@ struct FixedWords {
   }
 };
 
+// A word's part of the checksum, by its place in the payload.
+__device__ inline std::uint64_t weighted(std::uint64_t word, std::uint32_t at) {
+  return checksum_weight(at / kChecksumLanes) *
+         checksum_product(word, checksum_key(at % kChecksumLanes));
+}
+
 // A thread's part of the payload's checksum.
 template <Dtype kDtype>
 class FixedSum {
@@ -105,8 +111,7 @@ class FixedSum {
   }
 
   __device__ void take_single(std::uint64_t word, std::uint32_t number) {
-    sum_ += checksum_weight(number / kChecksumLanes) *
-            checksum_product(word, checksum_key(number % kChecksumLanes));
+    sum_ += weighted(word, number);
   }
 
   __device__ std::uint64_t sum() const { return sum_; }

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "codec/expack/choices.h"
+#include "codec/expack/fixed_payload.cuh"
 #include "codec/expack/symbols.cuh"
 
 namespace thinwire::codec::expack {
 
-inline constexpr int kWholeRows = 8;  // of a stretch
+inline constexpr int kWholeRows = FixedPayload<Dtype::kBf16>::kRows;  // of a stretch
 inline constexpr std::uint32_t kStretchValues = kWholeRows * kRowValues;
-inline constexpr std::uint32_t kWholeValues = kStretches * kStretchValues;
+inline constexpr std::uint32_t kWholeValues = FixedPayload<Dtype::kBf16>::kValues;
 
 // The distances that the code 0 of kind 0 and the code 1 of kind 2 stand for; later codes stand for
 // the next ones, up to the code for raw exponents.

@@ -2,20 +2,18 @@
 // lane's, and its part of their checksum; spec/codec-expack.md, spec/frame.md.
 #pragma once
 
-#include "codec/cuda/checksum.cuh"
 #include "codec/expack/fixed_rows.cuh"
 
 namespace thinwire::codec::expack {
 
 // Displacements of the parts, in words. Only raw exponents have others after them that depend on
 // the values.
-inline constexpr Parts kFixedParts =
-    parts_of<Dtype::kBf16>(whole_extent(kStretches * kWholeRows), kWholeValues, 0);
-inline constexpr std::uint32_t kBasesWord = kFixedParts.bases / 8;
-inline constexpr std::uint32_t kPlaneWord = kFixedParts.plane[0] / 8;
+inline constexpr Parts kFixedParts = FixedPayload<Dtype::kBf16>::kParts;
+inline constexpr std::uint32_t kBasesWord = FixedPayload<Dtype::kBf16>::kBasesWord;
+inline constexpr std::uint32_t kPlaneWord = FixedPayload<Dtype::kBf16>::kFirstWord;
 inline constexpr std::uint32_t kInnerWord = kFixedParts.inner / 8;
 inline constexpr std::uint32_t kOuterWord = kFixedParts.outer / 8;
-inline constexpr std::uint32_t kRawWord = kFixedParts.raw / 8;
+inline constexpr std::uint32_t kRawWord = FixedPayload<Dtype::kBf16>::kRawWord;
 
 // With more raw exponents the payload would not be shorter than the chunk.
 inline constexpr std::uint32_t kMostRaw = kChunkBytes - kFixedParts.raw - 8;
@@ -102,12 +100,6 @@ __device__ inline void put_words(const LaneWords& words, unsigned warp, unsigned
 }
 
 // ---- Checksums ----
-
-// Returns a word's part of the checksum.
-__device__ inline std::uint64_t weighted(std::uint64_t word, std::uint32_t at) {
-  return checksum_weight(at / kChecksumLanes) *
-         checksum_product(word, checksum_key(at % kChecksumLanes));
-}
 
 // Returns the planes' part. The words of four rows make up a block of the checksum, which begins
 // kPlaneWord words before them: some of each fourth row's are in the next block.
