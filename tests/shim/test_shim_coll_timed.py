@@ -187,6 +187,15 @@ def test_all_values_arrive(ranks: int, tmp_path: Path) -> None:
     parts(SYSTEM, ranks, SLOW, tmp_path / "report")
 
 
+# Open MPI 4.1 then never completes a synchronous send.
+def test_peers_may_have_two_connections(lab: Lab, tmp_path: Path) -> None:
+    program = [SYSTEM.programs / "shim_coll_parts"]
+    settings = {**SLOW, "OMPI_MCA_btl_tcp_links": "2"}
+    done = over_hosts(lab, 4, program, settings, tmp_path / "report", timeout=60).all_right(4)
+    assert done.collectives["compressed"] > 200
+    assert any(SAID in line for line in done.thinwire_lines())
+
+
 def test_fast_links_have_whole_messages(tmp_path: Path) -> None:
     done = parts(SYSTEM, 3, FAST, tmp_path / "report")
     assert not any(SAID in line for line in done.thinwire_lines())

@@ -126,9 +126,11 @@ def ratio_of(report: Row) -> float | None:
 
 
 def seconds_of(figures: Row) -> tuple[float, float]:
-    """Of a step or a transform; and of its communication."""
+    """Of a step, a transform or a product; and of its communication."""
     if figures["program"] == "seismic":
         return figures["step_ms"] * 1e-3, figures["comm_seconds"] / figures["steps"]
+    if figures["program"] == "cannon":
+        return figures["seconds"], figures["comm_seconds"]
     return (figures["forward_seconds"] + figures["backward_seconds"]) / 2, figures["comm_seconds"]
 
 

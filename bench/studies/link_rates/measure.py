@@ -1,10 +1,12 @@
 """The link's rate below which each codec pays, by operation of NCCL, between two GPUs.
 
     python bench/studies/link_rates/measure.py FOLDER [--build DIR] [--size 16MiB] [--csv FILE]
+        [--file NAME ...] [--lab]
 
 FOLDER holds `grad_gpt_step250.bf16` and `rtm_t500.f32`. Links: 1, 10 and 25 Gbit/s between two
 hosts of the lab; two GPUs of one host that meet in its memory (peer access off); NVLink, or what
-joins them. `thinwire bench nccl` times native and compressed calls by turns, forced, and verifies
+joins them; the last two not under `--lab`, as two hosts can share a GPU and two ranks of a host
+cannot. `thinwire bench nccl` times native and compressed calls by turns, forced, and verifies
 values.
 
 A gain is native by compressed time. The rate below which a codec pays is between the two links
@@ -42,6 +44,10 @@ LAB = ("1gbit", "10gbit", "25gbit")
 HERE = {"host memory": {"NCCL_P2P_DISABLE": "1"}, "NVLink": {}}
 
 
+def here(given: argparse.Namespace) -> dict[str, dict[str, str]]:
+    return {} if given.lab else HERE
+
+
 def run(words: list[str], more: dict[str, str]) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "thinwire", "bench", *words, "--json"]
     done = subprocess.run(command, env=os.environ | more, stdout=subprocess.PIPE, text=True)
@@ -59,7 +65,7 @@ def calls(name: str, given: argparse.Namespace) -> list[dict[str, Any]]:
     words += ["--program", str(given.build / "bin" / "nccl")]
     words += [word for codec in codecs for word in ("--codec", codec)]
     rows = run([*words, "--link", ",".join(LAB)], {})
-    for link, settings in HERE.items():
+    for link, settings in here(given).items():
         rows += [{**row, "link": link} for row in run([*words, "--loopback"], settings)]
     return [row for row in rows if row["way"] == "coded"]
 
@@ -101,7 +107,7 @@ def crossing(rows: list[dict[str, Any]]) -> str:
 def lines_of(name: str, given: argparse.Namespace) -> list[dict[str, str]]:
     rows, by_model = calls(name, given), modelled(name, given)
     nbytes = int(parse_size(given.size))
-    for link in HERE:
+    for link in here(given):
         native = next(
             row["raw_seconds"] for row in rows if row["link"] == link and row["op"] == "send_recv"
         )
@@ -113,13 +119,13 @@ def lines_of(name: str, given: argparse.Namespace) -> list[dict[str, str]]:
         own = [row for row in rows if (row["op"], row["codec"]) == (op, codec) and row["verified"]]
         line = {"operation": op, "type": own[0]["dtype"], "codec": codec}
         line["ratio"] = f"{own[0]['ratio']:.2f}"
-        for link in (*LAB, *HERE):
+        for link in (*LAB, *here(given)):
             gain = next((row["speedup"] for row in own if row["link"] == link), None)
             line[link] = "" if gain is None else f"{gain:.2f}"
         line["pays below"] = crossing(own)
         line["by the model"] = by_model.get(Codec(codec).spec, "")
         lines.append(line)
-    for link in HERE:
+    for link in here(given):
         rate = next(rate_of(row) for row in rows if row["link"] == link)
         print(f"{name}: native messages over {link}: {rate / 1e9:.0f} Gbit/s")
     return lines
@@ -131,9 +137,11 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=Path("build/gpu"))
     parser.add_argument("--size", default="16MiB")
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--file", action="append", choices=DATA, help="of these alone")
+    parser.add_argument("--lab", action="store_true", help="between hosts of the lab alone")
     given = parser.parse_args()
     lines: list[dict[str, str]] = []
-    for name in DATA:
+    for name in given.file or DATA:
         lines += lines_of(name, given)
         with given.csv.open("w") if given.csv else nullcontext(sys.stdout) as target:
             writer = csv.DictWriter(target, list(lines[0]), lineterminator="\n")

@@ -23,9 +23,11 @@ inline constexpr bool kAnswersWait = false;
 // Bytes of a part. Open MPI sends up to 64 KiB at once over TCP.
 inline constexpr std::uint64_t kPartBytes = 48 * 1024;
 
-// A transport's two tags: of whole messages and of parts, and of lengths.
-constexpr int tag_of_data(int tag) { return 2 * tag; }
-constexpr int tag_of_lengths(int tag) { return 2 * tag + 1; }
+// A transport's tags: of whole messages and of parts, of lengths, and of answers.
+inline constexpr int kTagsOfQueue = 3;
+constexpr int tag_of_data(int tag) { return kTagsOfQueue * tag; }
+constexpr int tag_of_lengths(int tag) { return kTagsOfQueue * tag + 1; }
+constexpr int tag_of_answers(int tag) { return kTagsOfQueue * tag + 2; }
 
 // Whether messages between `nodes` that are joined at such a rate are to travel in parts, if
 // answers wait; a rate of 0 is not known. Decision 0067 has what was measured.

@@ -8,6 +8,7 @@
 #include "shim/mpi/collective/live.h"
 #include "shim/mpi/collective/may_compress.h"
 #include "shim/mpi/collective/native_count.h"
+#include "shim/mpi/collective/parts.h"
 #include "shim/mpi/collective/plan.h"
 #include "shim/mpi/collective/started.h"
 #include "shim/mpi/collective/thread.h"
@@ -20,8 +21,8 @@
 namespace thinwire::mpi {
 namespace {
 
-// MPI promises tags up to 32767, and a queue has two (parts.h).
-constexpr int kLastTag = 16383;
+// MPI promises tags up to 32767, of which a queue has some (parts.h).
+constexpr int kLastTag = 32767 / kTagsOfQueue - 1;
 
 // A program may have thousands, and systems count threads.
 constexpr std::size_t kMostHeld = 64;

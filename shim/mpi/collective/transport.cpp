@@ -135,10 +135,11 @@ tw_status MpiTransport::take(std::uint64_t number, const MPI_Status& status) {
   --message.left;
   if (!message.receives) return TW_OK;
   if (message.in_parts && !message.has_length) return took_length(number);
+  if (message.has_answered) return TW_OK;
   MPI_Count received = 0;
   real().Get_elements_x(&status, MPI_BYTE, &received);
   message.bytes += received < 0 ? 0 : static_cast<std::uint64_t>(received);
-  return TW_OK;
+  return message.wants_answer() ? answer(number) : TW_OK;
 }
 
 void MpiTransport::close_complete(int count) {

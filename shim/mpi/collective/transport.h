@@ -13,9 +13,9 @@
 
 namespace thinwire::mpi {
 
-// Messages of MPI_BYTE on a communicator that the program does not use, with two tags that nobody
-// else uses there. One thread at a time, as tw_transport has it. What fails is logged, with the
-// MPI's own class of error. Between nodes messages may travel in parts (parts.h).
+// Messages of MPI_BYTE on a communicator that the program does not use, with tags that nobody else
+// uses there (parts.h). One thread at a time, as tw_transport has it. What fails is logged, with
+// the MPI's own class of error. Between nodes messages may travel in parts (parts.h).
 class MpiTransport {
  public:
   // The communicator stays the caller's and must outlive this.
@@ -61,7 +61,9 @@ class MpiTransport {
     std::uint64_t length = 0;    // what the first message of one in parts carries
     bool has_length = false;     // that has arrived
     bool has_parts = false;      // and the receives of the parts are posted
+    bool has_answered = false;   // to its sender, as all parts were received
     bool is_complete() const { return left == 0 && (has_parts || !(in_parts && receives)); }
+    bool wants_answer() const { return left == 0 && has_parts && length > 0 && !has_answered; }
   };
 
   bool uses_parts(int peer) const;
@@ -72,6 +74,7 @@ class MpiTransport {
   tw_status send_in_parts(std::uint64_t number, const std::byte* data, std::uint64_t bytes);
   tw_status receive_length(std::uint64_t number, std::byte* into, std::uint64_t capacity);
   tw_status receive_parts(std::uint64_t number);
+  tw_status answer(std::uint64_t number);
   tw_status took_length(std::uint64_t number);
   tw_status test_open();
   tw_status take(std::uint64_t number, const MPI_Status& status);

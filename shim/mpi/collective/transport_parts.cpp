@@ -8,9 +8,10 @@
 
 namespace thinwire::mpi {
 
-// The last part is complete after it is received. So of what was sent no more waits at the receiver
-// than the caller has memory for: the MPI keeps the other parts, and says at once that they are
-// sent.
+// A message is sent after the receiver has answered. So of what was sent no more waits there than
+// the caller has memory for: the MPI keeps parts, and says at once that they are sent. A
+// synchronous send would do without an answer of ours, but Open MPI 4.1 never completes it if it
+// has two TCP connections to the receiver (decision 0108).
 tw_status MpiTransport::send_in_parts(std::uint64_t number, const std::byte* data,
                                       std::uint64_t bytes) {
   Message& message = messages_[number];
@@ -19,15 +20,28 @@ tw_status MpiTransport::send_in_parts(std::uint64_t number, const std::byte* dat
   int error = real().Isend(&message.length, 1, MPI_UINT64_T, message.peer, tag_of_lengths(tag_),
                            comm_, &request);
   tw_status status = begun(number, error, request);
+  if (bytes > 0 && status == TW_OK) {
+    error = real().Irecv(nullptr, 0, MPI_BYTE, message.peer, tag_of_answers(tag_), comm_, &request);
+    status = begun(number, error, request);
+  }
   for (std::uint64_t at = 0; at < bytes && status == TW_OK; at += kPartBytes) {
     const ByteCount as(std::min(kPartBytes, bytes - at));
-    const bool is_last = bytes - at <= kPartBytes;
-    const auto& send = is_last ? real().Issend : real().Isend;
-    error =
-        send(data + at, as.count(), as.type(), message.peer, tag_of_data(tag_), comm_, &request);
+    error = real().Isend(data + at, as.count(), as.type(), message.peer, tag_of_data(tag_), comm_,
+                         &request);
     status = begun(number, error, request);
   }
   return status;
+}
+
+// Tells the sender that all parts are here. MPIs send what has no bytes at once, as a rule.
+tw_status MpiTransport::answer(std::uint64_t number) {
+  messages_[number].has_answered = true;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int error = real().Isend(nullptr, 0, MPI_BYTE, messages_[number].peer, tag_of_answers(tag_),
+                           comm_, &request);
+  int is_sent = 0;
+  if (error == MPI_SUCCESS) error = real().Test(&request, &is_sent, MPI_STATUS_IGNORE);
+  return is_sent != 0 && error == MPI_SUCCESS ? TW_OK : begun(number, error, request);
 }
 
 tw_status MpiTransport::receive_length(std::uint64_t number, std::byte* into,

@@ -73,6 +73,9 @@ std::string calls_text(std::uint32_t calls) {
   return text.empty() ? "off" : text;
 }
 
+// How messages in parts end: ranks that take them to end otherwise would wait for each other.
+constexpr const char* kPartRules = "parts are answered";
+
 }  // namespace
 
 CollectiveSettings read_collective_settings() {
@@ -99,7 +102,7 @@ std::string collective_settings_text(const CollectiveSettings& settings, const t
   if (settings.root_decodes) out << ", decoded at a broadcast's root";
   if (plan.force != 0) out << ", forced";
   if (settings.policy != 0) out << ", policy " << std::hex << settings.policy << std::dec;
-  out << ", " << choose::kTimingRules << ", version " << tw_version();
+  out << ", " << choose::kTimingRules << ", " << kPartRules << ", version " << tw_version();
   return out.str();
 }
 
