@@ -93,11 +93,12 @@ bool CallKind::adopt(const RoundTimes& largest) {
     return false;
   }
   const bool is_early = position_ < 2 * options_.calls;
-  if (is_early && largest.coded / kHopeless <= largest.raw) {
+  const bool is_lost = largest.coded / kHopeless > largest.raw;
+  if (is_early && !is_lost && !surely_pays(largest)) {
     has_hope_ = true;
     return false;
   }
-  decide(largest, is_early ? kTimedFirst : options_.calls);
+  decide(largest, is_early && is_lost ? kTimedFirst : options_.calls);
   return true;
 }
 

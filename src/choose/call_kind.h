@@ -86,7 +86,7 @@ class CallKind {
   bool was_foreseen_ = false;  // that it pays, of calls that wait for nobody
   bool is_in_round_ = false;
   bool is_spread_ = false;      // the timing round
-  bool has_hope_ = false;       // its first compressed calls did not lose by far
+  bool has_hope_ = false;       // it is open after its first calls, neither lost nor sure
   std::uint32_t position_ = 0;  // of the next call in the timing round
   std::uint32_t decided_ = 0;
   std::uint32_t confirmed_ = 0;  // in a row

@@ -15,7 +15,7 @@ namespace thinwire::choose {
 inline constexpr std::uint64_t kGainToBegin = 20;
 inline constexpr double kToBegin = 1 - 1.0 / kGainToBegin;
 
-// Compressed calls that take so many times as long as raw ones need no more of them.
+// If calls of one way take so many times as long as those of the other, no more of them are needed.
 inline constexpr std::uint64_t kHopeless = 4;
 
 // A prediction that has moved by this factor in favour of the other way is of another link.

@@ -52,6 +52,19 @@ TEST(CallKind, TimesBothWaysAndStaysWithTheFasterOne) {
   EXPECT_EQ(loses.of().times().coded, 1100);
 }
 
+// Short programs have few calls.
+TEST(CallKind, AGainBeyondDoubtIsTakenAfterAFewCalls) {
+  Stream gains, once(true), doubtful, slow_at_times;
+  EXPECT_EQ(gains.send(11, 1000, 200, kGains), "RCCRccccccc");
+  EXPECT_EQ(once.send(11, 1000, 200, kGains), "RCCRccccccc");
+  EXPECT_EQ(doubtful.send(20, 1000, 250, kGains), "RCCRCRRCCRRCRCCRcccc");
+  EXPECT_TRUE(gains.of().codes());
+  EXPECT_EQ(gains.of().times().raw, 1000);
+  // A moment that was slow makes no gain.
+  slow_at_times.send(1, 9000, 900, kGains);
+  EXPECT_EQ(slow_at_times.send(19, 1000, 900, kGains), "CCRCRRCCRRCRCCRcccc");
+}
+
 // A link that is busy now and then: what is told is what calls took on average, but for the
 // longest.
 TEST(CallKind, TellsWhatCallsSavedOnAverage) {

@@ -83,7 +83,8 @@ def test_a_slower_link_is_reason_to_time_again() -> None:
     of = Guard("link")
     ways(of, 10, paces(1.5))
     assert not any(ways(of, 10, paces(1.5), 2 * LINK))
-    assert ways(of, 9, paces(0.2), LINK / 3)[-1]
+    # A round, and another as what is expected follows the link.
+    assert all(ways(of, 16, paces(0.2), LINK / 3)[12:])
 
 
 def lost_by_chance(compressed: float) -> float:
