@@ -1,9 +1,10 @@
 // Running sums of the sizes of a frame's payloads, which say where each payload begins. One warp or
-// thread block of the grid computes them while the others work.
+// thread block of the grid computes them while the others work, or each block its own.
 //
 // In a decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
-// Look-back", 2016) every thread block reads its predecessors' words until it meets a sum. Here one
-// reads them all, each a single time, and each other block polls a single word: its own.
+// Look-back", 2016) every thread block reads its predecessors' words until it meets a sum
+// (look_back()). Or one reads them all, each a single time (scan_sizes()), and each other block
+// polls a single word: its own.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,29 @@ __device__ inline std::uint64_t await_sum(const ScanWord* words, std::uint64_t i
     if (word >= kSum) return word & kScanValue;
     device::between_polls();
   }
+}
+
+// The sum of the sizes before `index`, whose own size is said already, by a warp of each thread
+// block: it looks back until it meets a sum, and says its own. Nobody adds up all then.
+__device__ inline std::uint64_t look_back(ScanWord* words, std::uint64_t index, std::uint64_t own) {
+  const unsigned lane = threadIdx.x % 32;
+  std::uint64_t before = 0;
+  bool goes_on = true;
+  for (std::uint64_t end = index; goes_on; end -= 32) {
+    const volatile ScanWord* const from = words + end - 1 - lane;
+    ScanWord word = lane < end ? *from : kSum;
+    while (word == 0) {
+      device::between_polls();
+      word = *from;
+    }
+    const unsigned sums = __ballot_sync(kAllLanes, word >= kSum);
+    const unsigned last = sums == 0 ? 31 : __ffs(static_cast<int>(sums)) - 1;
+    if (lane <= last) before += word & kScanValue;
+    goes_on = sums == 0;
+  }
+  before = __shfl_sync(kAllLanes, sum_up_to_lane(before), 31);
+  if (lane == 0) say(words, index, kSum, before + own);
+  return before;
 }
 
 // Turns the sizes of `count` chunks into sums as they become known, by one warp; the last sum.

@@ -53,8 +53,14 @@ __device__ Pending make_payload(const EncodeJob& job, const BlockPlace& at, std:
 template <typename Coder>
 __device__ void write_chunk(const EncodeJob& job, const BlockPlace& at, const Pending& chunk,
                             const std::uint64_t* payload, EncodeShared<Coder>& shared) {
-  if (threadIdx.x == 0) {
-    shared.offset = await_sum(words_of(at.workspace), chunk.index) - chunk.bytes;
+  ScanWord* const words = words_of(at.workspace);
+  if constexpr (requires { Coder::kLooksBack; }) {
+    if (threadIdx.x < 32) {
+      const std::uint64_t before = look_back(words, chunk.index, chunk.bytes);
+      if (threadIdx.x == 0) shared.offset = before;
+    }
+  } else if (threadIdx.x == 0) {
+    shared.offset = await_sum(words, chunk.index) - chunk.bytes;
   }
   if (job.checksums) {
     sum_over_warp(sum_of_words<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
@@ -144,6 +150,16 @@ __device__ void encode_chunks(const EncodeJob& job, const BlockPlace& at, std::u
   if (is_pending) write_chunk<Coder>(job, at, pending, shared.payload[side ^ 1], shared);
 }
 
+// All payloads' bytes, by the warp that works on no chunk.
+template <typename Coder>
+__device__ std::uint64_t sum_of_payloads(ScanWord* words, std::uint64_t chunks) {
+  if constexpr (requires { Coder::kLooksBack; }) {
+    return threadIdx.x == 0 && chunks > 0 ? await_sum(words, chunks - 1) : 0;
+  } else {
+    return scan_sizes(words, chunks);
+  }
+}
+
 // All of a frame, by a layer of the grid; true for all threads of the thread block that ends it.
 template <typename Coder>
 __device__ bool encode_frame(const EncodeJob& job, const BlockPlace& at, bool open) {
@@ -158,7 +174,7 @@ __device__ bool encode_frame(const EncodeJob& job, const BlockPlace& at, bool op
     }
   } else if (threadIdx.x < 32) {
     const std::uint64_t chunks = job.layout.chunks;
-    const std::uint64_t payloads = scan_sizes(words_of(at.workspace), chunks);
+    const std::uint64_t payloads = sum_of_payloads<Coder>(words_of(at.workspace), chunks);
     const bool is_counted = chunks > 0 && Tickets(at.workspace, chunks).one_each();
     if (threadIdx.x == 0 && !is_counted) end_encode(job, at, parameter, payloads);
   }

@@ -20,6 +20,7 @@
 //                     coder has a loop of its own; with `offset` and `sums` as VariableShared has
 //                     them
 //   encode_chunks(job, at, shared)   that loop, in the place of the one of variable_encode.cuh
+//   kLooksBack        optional: thread blocks add up the sizes before their chunks themselves
 //   met_integers(state)   optional: whether the chunk encoded last has values that read as
 //                     integers; for one thread, after encode()
 //   decode(payload, bytes, target, parameter, state, sink)   false if the payload is damaged

@@ -132,8 +132,9 @@ __device__ inline void FixedEncoder::finish(std::uint64_t index, std::uint64_t n
     sum = sum_of_lane(words, warp_, lane_);
     if (warp_ != kStretches - 1) cuda::sum_over_warp(sum, shared_.sums);
   }
-  if (threadIdx.x == 0) {
-    shared_.offset = cuda::await_sum(cuda::words_of(at_.workspace), index) - bytes;
+  if (warp_ == 0) {
+    const std::uint64_t before = cuda::look_back(cuda::words_of(at_.workspace), index, bytes);
+    if (lane_ == 0) shared_.offset = before;
   }
   __syncthreads();
   put_chunk(index, raws, words, sum);

@@ -31,6 +31,7 @@ struct FixedCoder {
   static constexpr Dtype kDtype = Dtype::kBf16;
   static constexpr int kThreads = 32 * kStretches;
   static constexpr int kResident = 8;
+  static constexpr bool kLooksBack = true;
   using EncodeShared = FixedEncodeShared;
 
   __device__ static void encode_chunks(const EncodeJob& job, const cuda::BlockPlace& at,
