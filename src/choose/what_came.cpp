@@ -10,7 +10,8 @@ constexpr double kLeast = 0.1;
 constexpr std::size_t kKinds = 3;
 constexpr double kFewest = 2;
 constexpr double kMostTimes = 32;
-// Steps without a message that came, or with some of both ways; steps without one of the other way.
+// Steps in a row that tell nothing, as no message came or some of both ways did; steps in a row in
+// which none of the other way came.
 constexpr std::uint32_t kMostUnknown = 64, kMostSame = 64;
 // By the logarithm, what a step's own compressed message may cost.
 constexpr double kMostCost = 0.07;
@@ -22,7 +23,8 @@ void WhatCame::end_step(double nanoseconds, std::optional<bool> is_coded) {
   before_ = now_;
   way_ = raw == coded ? std::nullopt : std::optional(coded);
   unknown_ = way_ ? 0 : unknown_ + 1;
-  same_ = way_ && way_ != last_ ? 0 : same_ + 1;
+  const bool is_other = (raw && coded) || (way_ && way_ != last_);
+  same_ = is_other ? 0 : same_ + 1;
   if (!way_) return;
   last_ = way_;
   if (is_coded) kinds_.add(nanoseconds, *is_coded, *way_);

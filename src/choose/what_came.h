@@ -56,7 +56,9 @@ class WhatCame {
   WayTimes times_[2];  // raw, compressed
   bool decides_ = false;
   std::uint32_t unknown_ = 0;  // steps in a row
-  std::uint32_t same_ = 0;     // likewise, in which nothing of the other way came
+  // Steps in a row in which nothing came of the other way than before: one in which nothing came is
+  // such a step, one in which messages of both ways came is not.
+  std::uint32_t same_ = 0;
 };
 
 }  // namespace thinwire::choose
