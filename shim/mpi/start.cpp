@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/gpu_side.h"
+#include "shim/mpi/choose/came.h"
 #include "shim/mpi/choose/link_rate.h"
 #include "shim/mpi/choose/peers.h"
 #include "shim/mpi/collective/agreement.h"
@@ -183,7 +184,7 @@ void before_end(bool has_comm_world) {
   release_collectives();
   end_trace();
   end_capture();
-  if (plans_are_logged) log_plans_at_end();
+  if (plans_are_logged) log_plans_at_end(came_so_far);
   report(has_comm_world);
   thresholds = {};
   release_type_cache();

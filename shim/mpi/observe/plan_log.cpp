@@ -153,6 +153,11 @@ std::string last_line_of(const KindKey& of, const Sum& sum) {
   return line + "; " + std::to_string(sum.changes) + " changes of the choice";
 }
 
+std::string came_text(const choose::Came& came) {
+  return "; of this size came " + std::to_string(came.coded) + " compressed, " +
+         std::to_string(came.raw) + " raw";
+}
+
 void add(const Planned& planned, const Outcome& outcome, Sum& sum) {
   ++sum.calls;
   ++sum.by_reason[static_cast<std::size_t>(outcome.reason)];
@@ -204,9 +209,13 @@ void log_decision(const KindKey& of, const Timed& timed) {
   tw_log(TW_LOG_PLAN, line.c_str());
 }
 
-void log_plans_at_end() {
+void log_plans_at_end(choose::Came (*came)(std::uint32_t size_bits)) {
   const std::lock_guard lock(g_mutex);
-  for (const auto& [of, sum] : sums()) tw_log(TW_LOG_PLAN, last_line_of(of, sum).c_str());
+  for (const auto& [of, sum] : sums()) {
+    std::string line = last_line_of(of, sum);
+    if (of.operation == TW_POLICY_SEND) line += came_text(came(of.size_bits));
+    tw_log(TW_LOG_PLAN, line.c_str());
+  }
   sums().clear();
 }
 

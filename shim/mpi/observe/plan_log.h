@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "choose/link.h"
+#include "choose/what_came.h"
 #include "shim/mpi/state/native_reason.h"
 #include "shim/mpi/state/settings.h"
 #include "thinwire/thinwire.h"
@@ -65,7 +66,7 @@ struct Timed {
 // Logs the result of a timing round of a kind of calls or messages.
 void log_decision(const KindKey& of, const Timed& timed);
 
-// The last line of each kind.
-void log_plans_at_end();
+// The last line of each kind. `came` counts the messages that came whose bytes have a bit_width().
+void log_plans_at_end(choose::Came (*came)(std::uint32_t size_bits));
 
 }  // namespace thinwire::mpi
