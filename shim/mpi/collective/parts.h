@@ -23,8 +23,10 @@ inline constexpr bool kAnswersWait = false;
 // Bytes of a part. Open MPI sends up to 64 KiB at once over TCP.
 inline constexpr std::uint64_t kPartBytes = 48 * 1024;
 
-// A transport's tags: of whole messages and of parts, of lengths, and of answers.
+// A transport's tag, up to the last one, stands for tags of the MPI, which promises tags up to
+// 32767: of whole messages and of parts, of lengths, and of answers.
 inline constexpr int kTagsOfQueue = 3;
+inline constexpr int kLastTag = 32767 / kTagsOfQueue - 1;
 constexpr int tag_of_data(int tag) { return kTagsOfQueue * tag; }
 constexpr int tag_of_lengths(int tag) { return kTagsOfQueue * tag + 1; }
 constexpr int tag_of_answers(int tag) { return kTagsOfQueue * tag + 2; }

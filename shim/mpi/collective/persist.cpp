@@ -21,9 +21,6 @@
 namespace thinwire::mpi {
 namespace {
 
-// MPI promises tags up to 32767, of which a queue has some (parts.h).
-constexpr int kLastTag = 32767 / kTagsOfQueue - 1;
-
 // A program may have thousands, and systems count threads.
 constexpr std::size_t kMostHeld = 64;
 
