@@ -337,6 +337,39 @@ TEST_F(Flatten, FactsOfShapes) {
   EXPECT_EQ(type_facts(MPI_FLOAT).rank, 0u);
 }
 
+bool is_dense(MPI_Datatype type) {
+  const bool found = type_facts(type).dense;
+  real().Type_free(&type);
+  return found;
+}
+
+TEST_F(Flatten, TypesWithoutGapsAreDenseIfTheyKeepTheOrder) {
+  const int sizes[] = {5, 6}, extents[] = {5, 4}, starts[] = {0, 0};
+  const int lengths[] = {2, 2}, permuted[] = {2, 0};
+  MPI_Datatype type, part;
+  PMPI_Type_vector(5, 4, 4, MPI_DOUBLE, &type);
+  EXPECT_TRUE(is_dense(type));
+  PMPI_Type_vector(5, 2, 4, MPI_DOUBLE, &type);
+  EXPECT_FALSE(is_dense(type));
+  PMPI_Type_vector(5, 4, -4, MPI_DOUBLE, &type);
+  EXPECT_FALSE(is_dense(type));
+  PMPI_Type_create_hvector(5, 3, 12, MPI_FLOAT, &type);
+  EXPECT_TRUE(is_dense(type));
+  PMPI_Type_create_hvector(3, 4, 8, MPI_FLOAT, &type);  // blocks that lie over each other
+  EXPECT_FALSE(is_dense(type));
+  for (const int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN}) {
+    PMPI_Type_create_subarray(2, sizes, sizes, starts, order, MPI_FLOAT, &type);
+    EXPECT_TRUE(is_dense(type));
+    PMPI_Type_create_subarray(2, sizes, extents, starts, order, MPI_FLOAT, &type);
+    EXPECT_FALSE(is_dense(type));
+  }
+  PMPI_Type_indexed(2, lengths, permuted, MPI_FLOAT, &part);
+  EXPECT_FALSE(type_facts(part).dense);
+  PMPI_Type_vector(3, 2, 2, part, &type);
+  EXPECT_FALSE(is_dense(type));
+  real().Type_free(&part);
+}
+
 void expect_facts(MPI_Datatype type, tw_dtype leaf, Values values) {
   const TypeFacts facts = type_facts(type);
   EXPECT_EQ(facts.leaf, leaf);

@@ -177,9 +177,18 @@ void add_part(TypeFacts& facts, const TypeFacts& part, bool is_first) {
   }
 }
 
-// Types built from others: all leaves that are in the signature must agree, and only constructors
-// that keep the order of their elements can be dense (a permuted indexed type has size equal to
-// extent too).
+// Whether elements stay in the order of memory, if there are no gaps and none lies twice: a permuted
+// indexed type has its size as its extent, too. Vectors without gaps go upwards, and subarrays then
+// are the whole array.
+bool keeps_order(int combiner) {
+  for (const int each : {MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DUP, MPI_COMBINER_VECTOR,
+                         MPI_COMBINER_HVECTOR, MPI_COMBINER_SUBARRAY}) {
+    if (combiner == each) return true;
+  }
+  return false;
+}
+
+// Types built from others: all leaves that are in the signature must agree.
 TypeFacts examine_derived(const Contents& from) {
   TypeFacts facts;
   bool is_first = true, dense = from.parts.size() == 1;
@@ -190,8 +199,7 @@ TypeFacts examine_derived(const Contents& from) {
     if (part.size == 0 || !has_blocks(from, at)) continue;
     add_part(facts, part, std::exchange(is_first, false));
   }
-  facts.dense =
-      dense && (from.combiner == MPI_COMBINER_CONTIGUOUS || from.combiner == MPI_COMBINER_DUP);
+  facts.dense = dense && keeps_order(from.combiner);
   return facts;
 }
 
