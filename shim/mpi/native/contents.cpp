@@ -177,9 +177,9 @@ void add_part(TypeFacts& facts, const TypeFacts& part, bool is_first) {
   }
 }
 
-// Whether elements stay in the order of memory, if there are no gaps and none lies twice: a permuted
-// indexed type has its size as its extent, too. Vectors without gaps go upwards, and subarrays then
-// are the whole array.
+// Whether elements stay in the order of memory, if there are no gaps and none lies twice: a
+// permuted indexed type has its size as its extent, too. Vectors without gaps go upwards, and
+// subarrays then are the whole array.
 bool keeps_order(int combiner) {
   for (const int each : {MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DUP, MPI_COMBINER_VECTOR,
                          MPI_COMBINER_HVECTOR, MPI_COMBINER_SUBARRAY}) {
