@@ -13,6 +13,7 @@ from thinwire import Codec, codecs, dtypes
 MORE_SPECS = {
     "zfp": ["zfp:rate=4", "zfp:rate=8"],
     "mpc": ["mpc:stride=3"],
+    "lorenzo": ["lorenzo:tuple=2", "lorenzo:tuple=3"],
     "blockq": [
         "blockq:bits=4,block=64",
         "blockq:format=mxfp8",

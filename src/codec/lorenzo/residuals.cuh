@@ -12,43 +12,83 @@ __device__ T shuffle_up(T value, unsigned distance) {
 
 // ---- Along x ----
 
-template <typename Word>
-__device__ void difference_piece(Piece16<Word>& piece, typename Element<Word>::Type before) {
+// How many elements before a run the values kTuple before its own reach.
+template <typename Word, int kTuple>
+inline constexpr int kReach = (kTuple + Element<Word>::kValues - 1) / Element<Word>::kValues;
+
+// A run of kCount elements after those.
+template <typename Word, int kTuple, int kCount>
+using LongRun = typename Element<Word>::Type[kReach<Word, kTuple> + kCount];
+
+// Element `at` of the run, each value less the one kTuple before it.
+template <typename Word, int kTuple, int kCount>
+__device__ auto difference(const typename Element<Word>::Type (&run)[kCount], int at) {
   using E = Element<Word>;
+  const auto own = run[kReach<Word, kTuple> + at];
+  if constexpr (kTuple % E::kValues == 0) return E::subtract(own, run[at]);
+  // Values in pairs: the high half of one element and the low half of the next.
+  return E::subtract(own, E::shifted(run[at], run[at + 1]));
+}
+
+// A line: the brick is one run, and goes on from the brick of the lane before.
+template <typename Word, int kTuple>
+__device__ void difference_x(const ThreadBox<const std::byte>& box, const BrickPlace<1>& place,
+                             Brick<Word>& brick) {
+  using Type = typename Element<Word>::Type;
+  constexpr int kCount = kBrickPieces * kElements<Word>;
+  constexpr int kBack = kReach<Word, kTuple>;
+  LongRun<Word, kTuple, kCount> run;
 #pragma unroll
-  for (int at = kElements<Word> - 1; at >= 0; --at) {
-    piece[at] = E::subtract(piece[at], E::shifted(at > 0 ? piece[at - 1] : before, piece[at]));
+  for (int at = 0; at < kCount; ++at) {
+    run[kBack + at] = brick.piece[at / kElements<Word>][at % kElements<Word>];
+  }
+  const bool reads = place.warp > 0 && place.template has_piece<Word>(box, 0);
+  const auto* const here = reinterpret_cast<const Type*>(piece_address<Word>(box, place, 0));
+#pragma unroll
+  for (int at = 0; at < kBack; ++at) {
+    run[at] = shuffle_up(run[kCount + at], 1);
+    if (place.lane == 0) run[at] = reads ? Element<Word>::to_low(here[at - kBack]) : 0;
+  }
+#pragma unroll
+  for (int at = 0; at < kCount; ++at) {
+    brick.piece[at / kElements<Word>][at % kElements<Word>] = difference<Word, kTuple>(run, at);
+  }
+}
+
+// Rows: each piece is a run, and goes on from the pieces of the lanes before.
+template <typename Word, int kTuple, int kDimension>
+__device__ void difference_x(const ThreadBox<const std::byte>&, const BrickPlace<kDimension>& place,
+                             Brick<Word>& brick) {
+  constexpr int kCount = kElements<Word>;
+  constexpr int kBack = kReach<Word, kTuple>;
+#pragma unroll
+  for (int piece = 0; piece < kBrickPieces; ++piece) {
+    LongRun<Word, kTuple, kCount> run;
+#pragma unroll
+    for (int at = 0; at < kCount; ++at) run[kBack + at] = brick.piece[piece][at];
+#pragma unroll
+    for (int at = 0; at < kBack; ++at) {
+      const int lanes = (kBack - at + kCount - 1) / kCount;
+      run[at] = shuffle_up(brick.piece[piece][lanes * kCount - kBack + at], lanes);
+      if (static_cast<int>(place.x) < lanes) run[at] = 0;
+    }
+#pragma unroll
+    for (int at = 0; at < kCount; ++at) {
+      brick.piece[piece][at] = difference<Word, kTuple>(run, at);
+    }
   }
 }
 
 template <typename Word, int kDimension>
 __device__ void difference_x(const ThreadBox<const std::byte>& box,
-                             const BrickPlace<kDimension>& place, Brick<Word>& brick) {
-  constexpr int kLast = kElements<Word> - 1;
-  using Type = typename Element<Word>::Type;
-  Type before[kBrickPieces];
-  if constexpr (kDimension == 1) {
-#pragma unroll
-    for (int piece = 1; piece < kBrickPieces; ++piece)
-      before[piece] = brick.piece[piece - 1][kLast];
-    before[0] = shuffle_up(brick.piece[kBrickPieces - 1][kLast], 1);
-    if (place.lane == 0) {
-      before[0] = 0;
-      if (place.warp > 0 && place.template has_piece<Word>(box, 0)) {
-        const auto* const at = piece_address<Word>(box, place, 0) - sizeof(Type);
-        before[0] = Element<Word>::to_low(*reinterpret_cast<const Type*>(at));
-      }
-    }
+                             const BrickPlace<kDimension>& place, unsigned tuple,
+                             Brick<Word>& brick) {
+  if (tuple == 1) {
+    difference_x<Word, 1>(box, place, brick);
+  } else if (tuple == 2) {
+    difference_x<Word, 2>(box, place, brick);
   } else {
-#pragma unroll
-    for (int piece = 0; piece < kBrickPieces; ++piece) {
-      before[piece] = shuffle_up(brick.piece[piece][kLast], 1);
-      if (place.x == 0) before[piece] = 0;
-    }
-  }
-#pragma unroll
-  for (int piece = 0; piece < kBrickPieces; ++piece) {
-    difference_piece<Word>(brick.piece[piece], before[piece]);
+    difference_x<Word, 3>(box, place, brick);
   }
 }
 
@@ -147,14 +187,14 @@ __device__ void take_residuals(const ThreadBox<const std::byte>& box,
                                const BrickPlace<kDimension>& place, unsigned tuple, uint4* exchange,
                                Brick<Word>& brick) {
   const bool whole = box.is_whole(sizeof(Word));
-  if (tuple == 1 && box.in_pieces(sizeof(Word))) {
+  if (box.in_pieces(sizeof(Word))) {
     if (whole) {
       load_whole<Word>(box, place, exchange, brick);
     } else {
       load_pieces<Word>(box, place, brick);
     }
     signs_to_low<Word>(brick);
-    difference_x<Word>(box, place, brick);
+    difference_x<Word>(box, place, tuple, brick);
   } else {
     load_differences<Word>(box, place, tuple, brick);
   }
