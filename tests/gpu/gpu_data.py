@@ -12,7 +12,7 @@ from thinwire import Codec, codecs, dtypes
 # Besides each codec's example: options that take other paths.
 MORE_SPECS = {
     "zfp": ["zfp:rate=4", "zfp:rate=8"],
-    "mpc": ["mpc:stride=3"],
+    "mpc": ["mpc:stride=2", "mpc:stride=3", "mpc:stride=5", "mpc:stride=6"],
     "lorenzo": ["lorenzo:tuple=2", "lorenzo:tuple=3"],
     "blockq": [
         "blockq:bits=4,block=64",

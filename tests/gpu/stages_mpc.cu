@@ -47,11 +47,39 @@ __global__ void code_by_warps(const Unit<Word>* in, Coded<Word>* out) {
   LaneWords<Word> words;
   for (int at = 0; at < kLaneValues; ++at) words[at] = in[blockIdx.x].word[first + at];
   transpose_groups(words);
-  subtract_neighbours(words);
+  subtract_before<1>(words);
   for (int at = 0; at < kLaneValues; ++at) to.differences.word[first + at] = words[at];
   to.present[threadIdx.x] = presence<Word>(words);
-  add_up(words);
+  add_before<1>(words);
   transpose_groups(words);
+  for (int at = 0; at < kLaneValues; ++at) to.restored.word[first + at] = words[at];
+}
+
+// Differences at a stride, and the unit as undoing them gives it back.
+template <typename Word>
+struct Strided {
+  Unit<Word> differences;
+  Unit<Word> restored;
+};
+
+template <typename Word>
+Strided<Word> stride_on_host(const Unit<Word>& in, int stride) {
+  Strided<Word> out{{}, in};
+  for (int at = 0; at < kUnitValues; ++at) {
+    out.differences.word[at] = in.word[at] - (at < stride ? 0 : in.word[at - stride]);
+  }
+  return out;
+}
+
+template <typename Word>
+__global__ void stride_by_warps(const Unit<Word>* in, Strided<Word>* out, int stride) {
+  const unsigned first = threadIdx.x * kLaneValues;
+  Strided<Word>& to = out[blockIdx.x];
+  LaneWords<Word> words;
+  for (int at = 0; at < kLaneValues; ++at) words[at] = in[blockIdx.x].word[first + at];
+  with_frequent_stride(stride, [&](auto kStride) { subtract_before<kStride>(words); });
+  for (int at = 0; at < kLaneValues; ++at) to.differences.word[first + at] = words[at];
+  with_frequent_stride(stride, [&](auto kStride) { add_before<kStride>(words); });
   for (int at = 0; at < kLaneValues; ++at) to.restored.word[first + at] = words[at];
 }
 
@@ -87,9 +115,25 @@ void compare_words(Report& report, const std::string& bits) {
                  expected, out.to_host());
 }
 
+template <typename Word>
+void compare_strides(Report& report, const std::string& bits) {
+  const auto units = make_units<Word>();
+  const DeviceVector<Unit<Word>> in(units);
+  for (const int stride : {1, 2, 3, 4, 6}) {
+    std::vector<Strided<Word>> expected;
+    for (const Unit<Word>& unit : units) expected.push_back(stride_on_host(unit, stride));
+    const DeviceVector<Strided<Word>> out(units.size());
+    run_kernel(stride_by_warps<Word>, {units.size(), 32}, in.data(), out.data(), stride);
+    report_results(report, "mpc stride " + std::to_string(stride) + " by a warp, " + bits + " bits",
+                   expected, out.to_host());
+  }
+}
+
 void compare_mpc(Report& report) {
   compare_words<std::uint32_t>(report, "32");
   compare_words<std::uint64_t>(report, "64");
+  compare_strides<std::uint32_t>(report, "32");
+  compare_strides<std::uint64_t>(report, "64");
 }
 
 const Comparison kComparison(compare_mpc);

@@ -49,7 +49,7 @@ struct ChunkCoder {
 template <Dtype kType>
 __device__ void ChunkCoder<kType>::subtract(const Rows<Word>& rows, int stride,
                                             LaneWords<Word>& words) {
-  if (stride == 1) return subtract_neighbours(words);
+  if (with_frequent_stride(stride, [&](auto kStride) { subtract_before<kStride>(words); })) return;
   // Before the unit's first value there is none.
   const int first = static_cast<int>(threadIdx.x % 32) * kLaneValues;
 #pragma unroll
@@ -74,7 +74,7 @@ __device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std
     for (int at = 0; at < kLaneValues; ++at) words[at] = at < own_values ? words[at] : 0;
   }
   transpose_groups(words);
-  subtract_neighbours(words);
+  subtract_before<1>(words);
   // Words after the chunk's last group come from padding alone, and are not stored.
   const Bitmap bitmap(piece.values);
   const std::uint32_t present = bitmap.is_own ? presence<Word>(words) : 0;
@@ -110,10 +110,11 @@ __device__ bool ChunkCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
     words[at] = 0;
     if ((present >> at & 1) != 0) words[at] = *next++;
   }
-  add_up(words);
+  add_before<1>(words);
   transpose_groups(words);
   const int stride = static_cast<int>(parameter);
-  if (stride == 1) add_up(words);
+  const bool is_added =
+      with_frequent_stride(stride, [&](auto kStride) { add_before<kStride>(words); });
   __syncthreads();
   // The payload has been read: its memory takes the values.
   rows.store(words);
@@ -122,7 +123,7 @@ __device__ bool ChunkCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
   const std::uint32_t past = unit + kUnitValues;
   const std::uint32_t end = past < target.values ? past : target.values;
   if (unit >= end) return true;
-  if (stride != 1) {
+  if (!is_added) {
     add_along(rows, unit, end, stride);
     __syncwarp();
   }

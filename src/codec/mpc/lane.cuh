@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <type_traits>
 
 #include "codec/cuda/warp.cuh"
 #include "codec/mpc/core.h"
@@ -47,26 +49,86 @@ __device__ inline void transpose_groups(LaneWords<std::uint64_t>& words) {
   for (int at = 0; at < kLaneValues; ++at) words[at] = low[at] | std::uint64_t{high[at]} << 32;
 }
 
-// Every word less the one before it in the unit; 0 stands before the first.
-template <typename Word>
-__device__ void subtract_neighbours(LaneWords<Word>& words) {
-  const Word last = __shfl_up_sync(kAllLanes, words[kLaneValues - 1], 1);
+// Every word less the one kStride before it in the unit; 0 stands before the first.
+template <int kStride, typename Word>
+__device__ void subtract_before(LaneWords<Word>& words) {
+  static_assert(kStride <= kLaneValues);
+  Word before[kStride];
 #pragma unroll
-  for (int at = kLaneValues - 1; at > 0; --at) words[at] -= words[at - 1];
-  if (threadIdx.x % 32 != 0) words[0] -= last;
+  for (int at = 0; at < kStride; ++at) {
+    before[at] = __shfl_up_sync(kAllLanes, words[kLaneValues - kStride + at], 1);
+    if (threadIdx.x % 32 == 0) before[at] = 0;
+  }
+#pragma unroll
+  for (int at = kLaneValues - 1; at >= 0; --at) {
+    words[at] -= at < kStride ? before[at] : words[at - kStride];
+  }
 }
 
-// Undoes subtract_neighbours().
-template <typename Word>
-__device__ void add_up(LaneWords<Word>& words) {
-  Word sum = 0;
+// How far the places of a stride move on from lane to lane, and after how many lanes they are back.
+template <int kStride>
+inline constexpr int kPlaceStep = kLaneValues % kStride;
+template <int kStride>
+inline constexpr int kPlaceTurns = kStride / std::gcd(kStride, kPlaceStep<kStride>);
+
+// Numbers by the places of a stride, counted from the lane's first word, become those by the places
+// counted from the unit's first word; or back.
+template <int kStride, bool kBack, typename Word>
+__device__ void turn_places(Word (&numbers)[kStride]) {
+  constexpr int kMove = kBack ? kPlaceStep<kStride> : kStride - kPlaceStep<kStride>;
+  const int turn = static_cast<int>(threadIdx.x % 32) % kPlaceTurns<kStride>;
+  Word turned[kStride];
 #pragma unroll
-  for (int at = 0; at < kLaneValues; ++at) sum += words[at];
-  Word before = cuda::sum_up_to_lane(sum) - sum;
+  for (int place = 0; place < kStride; ++place) {
+    turned[place] = numbers[place];
+#pragma unroll
+    for (int other = 1; other < kPlaceTurns<kStride>; ++other) {
+      if (turn == other) turned[place] = numbers[(place + other * kMove) % kStride];
+    }
+  }
+#pragma unroll
+  for (int place = 0; place < kStride; ++place) numbers[place] = turned[place];
+}
+
+// Undoes subtract_before().
+template <int kStride, typename Word>
+__device__ void add_before(LaneWords<Word>& words) {
+  Word sums[kStride] = {};
+#pragma unroll
+  for (int at = 0; at < kLaneValues; ++at) sums[at % kStride] += words[at];
+  turn_places<kStride, false>(sums);
+#pragma unroll
+  for (Word& sum : sums) sum = cuda::sum_up_to_lane(sum) - sum;
+  turn_places<kStride, true>(sums);
 #pragma unroll
   for (int at = 0; at < kLaneValues; ++at) {
-    before += words[at];
-    words[at] = before;
+    sums[at % kStride] += words[at];
+    words[at] = sums[at % kStride];
+  }
+}
+
+// Calls `f` with the stride as a constant if it is one that arrays often have: 1, or the values of
+// a point. False for others.
+template <typename F>
+__device__ bool with_frequent_stride(int stride, F&& f) {
+  switch (stride) {
+    case 1:
+      f(std::integral_constant<int, 1>());
+      return true;
+    case 2:
+      f(std::integral_constant<int, 2>());
+      return true;
+    case 3:
+      f(std::integral_constant<int, 3>());
+      return true;
+    case 4:
+      f(std::integral_constant<int, 4>());
+      return true;
+    case 6:
+      f(std::integral_constant<int, 6>());
+      return true;
+    default:
+      return false;
   }
 }
 
