@@ -156,7 +156,8 @@ template <Dtype kType, int kRank>
 struct BoxDecoder {
   static constexpr Dtype kDtype = kType;
   static constexpr int kThreads = szp::kThreads;
-  static constexpr int kResident = 5;
+  // As many as two payloads of fp64 leave shared memory for.
+  static constexpr int kResident = kType == Dtype::kF64 ? 3 : 5;
   static constexpr std::uint32_t kPayloadBytes = kBoxValues * sizeof(ValueOf<kType>);
   using State = DecodeState;
 
