@@ -43,6 +43,13 @@ THINWIRE_HOST_DEVICE inline std::uint16_t bf16_of(float value) {
 THINWIRE_HOST_DEVICE inline float float_of_f16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   const std::uint32_t magnitude = bits & 0x7FFFu;
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+  float number;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(bits));
+  // The instruction does not keep all bits of a NaN.
+  const float same = float_of(sign | 0x7F800000u | (magnitude & 0x3FF) << 13);
+  return magnitude > 0x7C00 ? same : number;
+#endif
   if (magnitude >= 0x7C00) return float_of(sign | 0x7F800000u | (magnitude & 0x3FF) << 13);
   // The scaling is exact, subnormals included: 2^112 moves the exponent's bias from 15 to 127.
   const float scaled = float_of(magnitude << 13) * float_of(0x77800000u);
@@ -55,6 +62,11 @@ THINWIRE_HOST_DEVICE inline std::uint16_t f16_of(float value) {
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return 0x7E00;
+#if defined(__CUDACC__) && defined(__CUDA_ARCH__)
+  std::uint16_t rounded;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+  return rounded;
+#endif
   if (magnitude >= 0x47800000u) return sign | 0x7C00;  // 65536 and more
   if (magnitude < 0x38800000u) {                       // below the normal range: units of 2^-24
     // Adding 0.5 leaves the rounded count of units in the low bits of the sum.
