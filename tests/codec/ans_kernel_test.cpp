@@ -48,7 +48,8 @@ std::vector<std::byte> encoded_by_kernel(const std::vector<WordOf<kDtype>>& valu
       piece_of<Word>(reinterpret_cast<const std::byte*>(values.data()), values.size());
   std::uint32_t bytes = 0;
   const bool ends = FakeBlock().run(Coder<kDtype>::kThreads, [&] {
-    bytes = Coder<kDtype>::encode(piece, shared->payload, parameter, shared->state);
+    const auto prepared = Coder<kDtype>::prepare(piece, parameter, shared->state);
+    bytes = Coder<kDtype>::encode(piece, prepared, shared->payload, parameter, shared->state);
   });
   EXPECT_TRUE(ends);
   const auto* const payload = reinterpret_cast<const std::byte*>(shared->payload);

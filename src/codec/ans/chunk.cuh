@@ -15,7 +15,12 @@ namespace thinwire::codec::ans {
 
 template <typename Word>
 struct PieceEncodeState {
-  PieceStep steps[sizeof(Word)][kBytes];
+  // Counts of the planes' bytes, then shares, and after these of quads; in the end, steps.
+  using Counts = std::uint32_t[sizeof(Word) + 1][kBytes];
+  union {
+    Counts counts;
+    PieceStep steps[sizeof(Word)][kBytes];
+  };
   PlaneTable tables[sizeof(Word)];
   std::byte table_bytes[sizeof(Word)][kMostTableBytes + 2];
   bool is_likely[sizeof(Word)];  // a plane, by its sample
@@ -59,8 +64,18 @@ struct PieceCoder {
   using DecodeState = PieceDecodeState<Word>;
   using Parts = PieceParts<Word>;
 
-  __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
-                                         std::uint64_t parameter, State& state);
+  // The own warp's share of what is known of a chunk before it is encoded; the rest is the state's.
+  struct Prepared {
+    PieceHead head;
+    PlaneSets sets;
+    PieceStep quad;  // of the own lane
+  };
+
+  __device__ static Prepared prepare(const cuda::Piece& piece, std::uint64_t parameter,
+                                     State& state);
+  __device__ static std::uint32_t encode(const cuda::Piece& piece, const Prepared& prepared,
+                                         std::uint64_t* payload, std::uint64_t parameter,
+                                         State& state);
   template <typename Sink>
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
                                 const cuda::Target& target, std::uint64_t parameter,
@@ -93,14 +108,21 @@ struct PieceCoder {
     std::uint32_t kept;  // in groups that are not coded
   };
 
+  // The own warp's piece.
+  __device__ static Values values_of(const cuda::Piece& piece, std::uint64_t parameter) {
+    const std::byte* const at = piece.at + threadIdx.x / 32 * kPieceBytes;
+    return {.at = at,
+            .count = values_of_piece(threadIdx.x / 32, piece.values),
+            .tuple = static_cast<std::uint32_t>(parameter & ~kInPieces),
+            .fours = has_fours<Word>(at)};
+  }
+
   // Whether a piece, if it is not sparse, takes the fast way.
   __device__ static bool is_easy(const Values& values) {
     return values.fours && values.count == kPieceValues<Word> && values.tuple < 2;
   }
 
-  // Counts of the planes' bytes, then shares, and after these of quads: in a payload's memory,
-  // before that has a payload.
-  using Counts = std::uint32_t[kPlanes + 1][kBytes];
+  using Counts = typename State::Counts;
 
   // Words of a piece that are 0, and whether it is sparse without a mask.
   struct Zeros {
@@ -108,13 +130,13 @@ struct PieceCoder {
     bool is_sparse;
   };
 
-  __device__ static std::uint32_t likely_planes(const Values& values, Counts& counts, State& state);
+  __device__ static std::uint32_t likely_planes(const Values& values, State& state);
   template <bool kWhole>
   __device__ static bool count_groups(const Values& values, std::uint32_t planes, Counts& counts);
   __device__ static Zeros count_piece(const Values& values, std::uint32_t planes, Counts& counts);
   __device__ static bool choose_mask(std::uint32_t values, std::uint32_t sparse,
-                                     std::uint32_t masked, std::uint32_t likely, Counts& counts,
-                                     PieceStep& quad, State& state);
+                                     std::uint32_t masked, std::uint32_t likely, PieceStep& quad,
+                                     State& state);
   __device__ static bool encode_group(const Values& values, const Packed<Word>& packed,
                                       std::uint32_t first, bool is_sparse, const Parts& parts,
                                       const PieceStep& quad, Way& way, const State& state);
@@ -138,10 +160,10 @@ struct PieceCoder {
     std::uint32_t next;  // word; those after the last one are anything in shared memory
   };
 
-  template <bool kFull>
+  template <bool kFull, typename Sink>
   __device__ static std::uint32_t decode_whole_groups(const Parts& parts, const PlaneSets& sets,
                                                       std::uint32_t tuple, Word& last, WayBack& way,
-                                                      const DecodeState& state);
+                                                      const DecodeState& state, const Sink& sink);
   template <bool kFull, typename Sink>
   __device__ static bool decode_piece(const Parts& parts, bool is_sparse, const PlaneSets& sets,
                                       const QuadSlots& quads, const std::byte* in,

@@ -18,8 +18,8 @@ __device__ void count_four(std::uint32_t four, std::uint32_t there, std::uint32_
 // The planes of a whole chunk that are to be counted, a bit each. Counts are 0 before and after.
 // For whole thread blocks; has barriers.
 template <Dtype kType>
-__device__ std::uint32_t PieceCoder<kType>::likely_planes(const Values& values, Counts& counts,
-                                                          State& state) {
+__device__ std::uint32_t PieceCoder<kType>::likely_planes(const Values& values, State& state) {
+  Counts& counts = state.counts;
   const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const std::uint32_t first = sample_at<Word>(warp);
   const int before = static_cast<int>(first) - static_cast<int>(kGroupValues);
@@ -139,7 +139,8 @@ __device__ auto PieceCoder<kType>::count_piece(const Values& values, std::uint32
 template <Dtype kType>
 __device__ bool PieceCoder<kType>::choose_mask(std::uint32_t values, std::uint32_t sparse,
                                                std::uint32_t masked, std::uint32_t likely,
-                                               Counts& counts, PieceStep& quad, State& state) {
+                                               PieceStep& quad, State& state) {
+  Counts& counts = state.counts;
   const std::uint32_t warp = threadIdx.x / 32;
   std::uint32_t with = 0, without = 0;
 #pragma unroll 1

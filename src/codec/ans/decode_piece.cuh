@@ -48,12 +48,10 @@ __device__ Packed<Word> summed(const Packed<Word>& packed, Word& last) {
 // The groups of a piece that is not sparse and as large as pieces get, but for the last one if
 // states have bytes of it; returns where those that are left begin.
 template <Dtype kType>
-template <bool kFull>
-__device__ std::uint32_t PieceCoder<kType>::decode_whole_groups(const Parts& parts,
-                                                                const PlaneSets& sets,
-                                                                std::uint32_t tuple, Word& last,
-                                                                WayBack& way,
-                                                                const DecodeState& state) {
+template <bool kFull, typename Sink>
+__device__ std::uint32_t PieceCoder<kType>::decode_whole_groups(
+    const Parts& parts, const PlaneSets& sets, std::uint32_t tuple, Word& last, WayBack& way,
+    const DecodeState& state, const Sink& sink) {
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t end = kPieceValues<Word> - (parts.has_free ? kGroupValues : 0);
   const std::uint32_t coded = parts.has_states ? sets.mixed : 0;
@@ -64,6 +62,9 @@ __device__ std::uint32_t PieceCoder<kType>::decode_whole_groups(const Parts& par
   for (; first < end && way.next <= parts.words; first += kGroupValues) {
     std::uint32_t four[kPlanes];
     const std::uint8_t* slots = state.slots;
+    // The values that these are added to are on their way meanwhile.
+    Packed<Word> there{};
+    if (Sink::kAdds) there = load_four<Word>(out, kOfLane, true);
 #pragma unroll
     for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
       if ((coded >> plane & 1) != 0) {
@@ -79,7 +80,9 @@ __device__ std::uint32_t PieceCoder<kType>::decode_whole_groups(const Parts& par
     }
     Packed<Word> packed = joined<Word>(four);
     if (tuple == 1) packed = summed(packed, last);
-    put_four<Word>(out, signs_to_high(packed));
+    packed = signs_to_high(packed);
+    if constexpr (Sink::kAdds) packed = sums_of(sink, there, packed);
+    put_four(out, packed);
     in += kGroupValues;
     out += kGroupValues * sizeof(Word);
   }
@@ -115,8 +118,8 @@ __device__ bool PieceCoder<kType>::decode_piece(const Parts& parts, bool is_spar
   if (tuple > 1) chains.clear();
   Word last = 0;
   std::uint32_t kept = 0, first = 0;
-  if (!Sink::kAdds && fours && tuple < 2 && !is_sparse && parts.values == kPieceValues<Word>) {
-    first = decode_whole_groups<kFull>(parts, sets, tuple, last, way, state);
+  if (fours && tuple < 2 && !is_sparse && parts.values == kPieceValues<Word>) {
+    first = decode_whole_groups<kFull>(parts, sets, tuple, last, way, state, sink);
   }
   if (way.next > parts.words) return false;
 #pragma unroll 1

@@ -50,23 +50,21 @@ __device__ void PieceCoder<kType>::move_piece(const Parts& parts, std::uint32_t 
   if (parts.has_free && lane == 0) out[front + kLanes] = lowest;
 }
 
+// Counts, tables and steps, which words need. For whole thread blocks, whose state nobody looks at
+// any more; ends with a barrier.
 template <Dtype kType>
-__device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std::uint64_t* payload,
-                                                   std::uint64_t parameter, State& state) {
+__device__ auto PieceCoder<kType>::prepare(const cuda::Piece& piece, std::uint64_t parameter,
+                                           State& state) -> Prepared {
   const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const std::byte* const at = piece.at + warp * kPieceBytes;
-  const Values values{.at = at,
-                      .count = values_of_piece(warp, piece.values),
-                      .tuple = static_cast<std::uint32_t>(parameter & ~kInPieces),
-                      .fours = has_fours<Word>(at)};
-  auto& counts = *reinterpret_cast<Counts*>(payload);
+  const Values values = values_of(piece, parameter);
+  Counts& counts = state.counts;
 #pragma unroll
   for (std::uint32_t each = 0; each < (kPlanes + 1) * kBytes; each += kThreads) {
-    reinterpret_cast<std::uint32_t*>(payload)[each + threadIdx.x] = 0;
+    reinterpret_cast<std::uint32_t*>(&counts)[each + threadIdx.x] = 0;
   }
   __syncthreads();
   std::uint32_t likely = ~0u;
-  if (piece.values == kChunkValues<Word>) likely = likely_planes(values, counts, state);
+  if (piece.values == kChunkValues<Word>) likely = likely_planes(values, state);
   Zeros zeros{};
   if (values.count > 0) zeros = count_piece(values, likely, counts);
   const bool may_mask = may_have_mask<Word>(zeros.words, values.count);
@@ -79,16 +77,16 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
 #pragma unroll
   for (std::uint32_t each = 0; each < kPieces; ++each) all_zeros += state.zeros[each];
   const std::uint32_t sparse = all_zeros & 0xffff, masked = all_zeros >> 16;
-  PieceStep quad{};
+  Prepared prepared{};
   bool has_masks = false;
   if (kPlanes > 1 && may_be_masked(masked, piece.values)) {
-    has_masks = choose_mask(piece.values, sparse, masked, likely, counts, quad, state);
+    has_masks = choose_mask(piece.values, sparse, masked, likely, prepared.quad, state);
   }
   const bool is_sparse = has_masks ? may_mask : zeros.is_sparse;
-  PieceHead head{.words = 0,
-                 .kept = values.count - (is_sparse ? zeros.words : 0),
-                 .is_stored = false,
-                 .is_sparse = is_sparse};
+  prepared.head = {.words = 0,
+                   .kept = values.count - (is_sparse ? zeros.words : 0),
+                   .is_stored = false,
+                   .is_sparse = is_sparse};
 #pragma unroll 1
   for (std::uint32_t plane = warp; plane < kPlanes; plane += kPieces) {
     PlaneTable table{};
@@ -102,19 +100,26 @@ __device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece, std
     if (table.is_coded) write_table(table, counts[plane], state.table_bytes[plane]);
   }
   __syncthreads();
-  PlaneSets sets = sets_of(state.tables);
-  sets.masked = has_masks;
-#pragma unroll 1
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    if ((sets.mixed >> plane & 1) == 0) continue;
-    make_piece_steps(counts[plane], state.tables[plane].rest, state.steps[plane]);
-  }
+  prepared.sets = sets_of(state.tables);
+  prepared.sets.masked = has_masks;
+  make_piece_steps<kPlanes>(counts, state.tables, prepared.sets.mixed, state.steps);
   __syncthreads();
+  return prepared;
+}
+
+template <Dtype kType>
+__device__ std::uint32_t PieceCoder<kType>::encode(const cuda::Piece& piece,
+                                                   const Prepared& prepared, std::uint64_t* payload,
+                                                   std::uint64_t parameter, State& state) {
+  const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const Values values = values_of(piece, parameter);
+  const PlaneSets sets = prepared.sets;
+  PieceHead head = prepared.head;
   auto* const out = reinterpret_cast<std::byte*>(payload);
   std::byte* const region = out + warp * kPieceBytes;
   std::uint32_t own = kLeastState, lowest = 0;
   if (values.count > 0) {
-    head = encode_piece(values, head, sets, quad, region, own, lowest, state);
+    head = encode_piece(values, head, sets, prepared.quad, region, own, lowest, state);
   }
   if (lane == 0) state.heads[warp] = pack(head);
   __syncthreads();

@@ -42,12 +42,27 @@ __device__ inline PieceStep piece_step_of(Share share, bool is_rest) {
   return {factor, (kScale - frequency) | shift << 12 | start << 17};
 }
 
-// The encoder's numbers of each byte of a plane that is there. For whole thread blocks.
-__device__ inline void make_piece_steps(const Share* shares, std::uint32_t rest, PieceStep* steps) {
+// The encoder's numbers of each byte that is there of the planes in `mixed`, which take the memory
+// of the shares. For whole thread blocks, all of whose shares are written; has a barrier.
+template <std::uint32_t kPlanes>
+__device__ void make_piece_steps(const Share (&shares)[kPlanes + 1][kBytes],
+                                 const PlaneTable (&tables)[kPlanes], std::uint32_t mixed,
+                                 PieceStep (&steps)[kPlanes][kBytes]) {
+  constexpr std::uint32_t kOfThread = kBytes / kPieceThreads;
+  Share own[kPlanes][kOfThread];
 #pragma unroll
-  for (std::uint32_t byte = threadIdx.x; byte < kBytes; byte += kPieceThreads) {
-    const Share share = shares[byte];
-    if (frequency_in(share) != 0) steps[byte] = piece_step_of(share, byte == rest);
+  for (std::uint32_t at = 0; at < kPlanes * kOfThread; ++at) {
+    own[at / kOfThread][at % kOfThread] =
+        shares[at / kOfThread][threadIdx.x + at % kOfThread * kPieceThreads];
+  }
+  __syncthreads();
+#pragma unroll
+  for (std::uint32_t at = 0; at < kPlanes * kOfThread; ++at) {
+    const std::uint32_t plane = at / kOfThread;
+    const std::uint32_t byte = threadIdx.x + at % kOfThread * kPieceThreads;
+    const Share share = own[plane][at % kOfThread];
+    if ((mixed >> plane & 1) == 0 || frequency_in(share) == 0) continue;
+    steps[plane][byte] = piece_step_of(share, byte == tables[plane].rest);
   }
 }
 

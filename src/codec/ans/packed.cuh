@@ -6,7 +6,6 @@
 
 #include "codec/ans/pieces.h"
 #include "codec/ans/tables.cuh"
-#include "codec/cuda/any_alignment.cuh"
 
 namespace thinwire::codec::ans {
 
@@ -157,68 +156,6 @@ __device__ std::uint32_t words_not_0(const Packed<Word>& packed) {
 #pragma unroll
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) any |= plane_of(packed, plane);
   return not_0(any);
-}
-
-// ---- Memory ----
-
-// Whether groups of four values may be loaded and stored at once.
-template <typename Word>
-__device__ bool has_fours(const std::byte* at) {
-  return reinterpret_cast<std::uintptr_t>(at) % alignof(Four<Word>) == 0;
-}
-
-// Four values from `at` on, of which `left` are there, more or fewer than four; others are 0.
-template <typename Word>
-__device__ Packed<Word> load_four(const std::byte* at, int left, bool fours) {
-  Packed<Word> packed{};
-  if (fours && left >= static_cast<int>(kOfLane)) {
-    if constexpr (sizeof(Word) == 1) {
-      packed.of[0] = *reinterpret_cast<const std::uint32_t*>(at);
-    } else if constexpr (sizeof(Word) == 2) {
-      const uint2 two = *reinterpret_cast<const uint2*>(at);
-      packed.of[0] = two.x, packed.of[1] = two.y;
-    } else {
-#pragma unroll
-      for (std::uint32_t unit = 0; unit < sizeof(Word) / 4; ++unit) {
-        const uint4 four = reinterpret_cast<const uint4*>(at)[unit];
-        packed.of[4 * unit] = four.x, packed.of[4 * unit + 1] = four.y;
-        packed.of[4 * unit + 2] = four.z, packed.of[4 * unit + 3] = four.w;
-      }
-    }
-    return packed;
-  }
-  Four<Word> values{};
-#pragma unroll
-  for (int each = 0; each < static_cast<int>(kOfLane); ++each) {
-    if (each < left) values.of[each] = cuda::load_value<Word>(at + each * sizeof(Word));
-  }
-  return Packed<Word>::of_words(values);
-}
-
-// Four values to memory that has_fours().
-template <typename Word>
-__device__ void put_four(std::byte* at, const Packed<Word>& packed) {
-  if constexpr (sizeof(Word) == 1) {
-    *reinterpret_cast<std::uint32_t*>(at) = packed.of[0];
-  } else if constexpr (sizeof(Word) == 2) {
-    *reinterpret_cast<uint2*>(at) = {packed.of[0], packed.of[1]};
-  } else {
-#pragma unroll
-    for (std::uint32_t unit = 0; unit < sizeof(Word) / 4; ++unit) {
-      reinterpret_cast<uint4*>(at)[unit] = {packed.of[4 * unit], packed.of[4 * unit + 1],
-                                            packed.of[4 * unit + 2], packed.of[4 * unit + 3]};
-    }
-  }
-}
-
-template <typename Word, typename Sink>
-__device__ void store_four(const Sink& sink, std::byte* at, const Packed<Word>& packed, int left,
-                           bool fours) {
-  if (!Sink::kAdds && fours && left >= static_cast<int>(kOfLane)) return put_four(at, packed);
-#pragma unroll
-  for (int each = 0; each < static_cast<int>(kOfLane); ++each) {
-    if (each < left) sink.put(at + each * sizeof(Word), packed.get(each));
-  }
 }
 
 }  // namespace thinwire::codec::ans

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "codec/ans/packed.cuh"
+#include "codec/ans/packed_memory.cuh"
 #include "codec/cuda/warp.cuh"
 
 namespace thinwire::codec::ans {

@@ -8,19 +8,6 @@
 
 namespace thinwire::codec::cuda {
 
-// Asks for memory that is soon to be read to be brought near, if the GPU takes such hints. One
-// thread.
-__device__ inline void bring_near([[maybe_unused]] const std::byte* at,
-                                  [[maybe_unused]] std::uint32_t bytes) {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-  const std::byte* const begin = at - reinterpret_cast<std::uintptr_t>(at) % 16;
-  const std::uint32_t size = (static_cast<std::uint32_t>(at - begin) + bytes + 15) / 16 * 16;
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(begin)),
-               "r"(size)
-               : "memory");
-#endif
-}
-
 template <typename Word>
 __device__ std::uint32_t copy_words_out(std::byte* out, const std::uint64_t* payload,
                                         std::uint32_t bytes) {

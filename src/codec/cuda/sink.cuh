@@ -32,28 +32,37 @@ struct Sink {
     *place = value;
   }
 
-  // 8 bytes of values of 8 bits at a multiple of 8.
+  // 8 bytes of values of at most 4 bytes at a multiple of 8.
   __device__ void put_aligned(std::byte* at, uint2 values) const {
-    static_assert(!kAdds && sizeof(Word) == 1);
-    *reinterpret_cast<uint2*>(at) = values;
+    auto* const place = reinterpret_cast<uint2*>(at);
+    if constexpr (kAdds) values = sums(*place, values);
+    *place = values;
   }
 
   // 16 bytes of values at a multiple of 16.
   __device__ void put_aligned(std::byte* at, uint4 values) const {
     auto* const place = reinterpret_cast<uint4*>(at);
-    if constexpr (kAdds) {
-      const uint4 there = *place;
-      values = {added(there.x, values.x), added(there.y, values.y), added(there.z, values.z),
-                added(there.w, values.w)};
-      if constexpr (sizeof(Word) == 8) {
-        const Word low = whole(place->x, place->y), high = whole(place->z, place->w);
-        const Word first = add_and_scale<kDtype>(low, whole(values.x, values.y), scale);
-        const Word second = add_and_scale<kDtype>(high, whole(values.z, values.w), scale);
-        values = {static_cast<unsigned>(first), static_cast<unsigned>(first >> 32),
-                  static_cast<unsigned>(second), static_cast<unsigned>(second >> 32)};
-      }
-    }
+    if constexpr (kAdds) values = sums(*place, values);
     *place = values;
+  }
+
+  // Values to be stored, given those that are there, of a sink that adds.
+  __device__ uint2 sums(uint2 there, uint2 values) const {
+    static_assert(sizeof(Word) == 2 || sizeof(Word) == 4);
+    return {added(there.x, values.x), added(there.y, values.y)};
+  }
+  __device__ uint4 sums(uint4 there, uint4 values) const {
+    if constexpr (sizeof(Word) == 8) {
+      const Word first =
+          add_and_scale<kDtype>(whole(there.x, there.y), whole(values.x, values.y), scale);
+      const Word second =
+          add_and_scale<kDtype>(whole(there.z, there.w), whole(values.z, values.w), scale);
+      return {static_cast<unsigned>(first), static_cast<unsigned>(first >> 32),
+              static_cast<unsigned>(second), static_cast<unsigned>(second >> 32)};
+    } else {
+      return {added(there.x, values.x), added(there.y, values.y), added(there.z, values.z),
+              added(there.w, values.w)};
+    }
   }
 
  private:
@@ -61,17 +70,14 @@ struct Sink {
     return static_cast<Word>(static_cast<std::uint64_t>(high) << 32 | low);
   }
 
-  // The values in 32 bits; of 64-bit ones, these bits as they are.
+  // The values in 32 bits.
   __device__ unsigned added(unsigned there, unsigned values) const {
     if constexpr (sizeof(Word) == 4) return add_and_scale<kDtype>(there, values, scale);
-    if constexpr (sizeof(Word) == 2) {
-      const unsigned low =
-          add_and_scale<kDtype>(static_cast<Word>(there), static_cast<Word>(values), scale);
-      const unsigned high = add_and_scale<kDtype>(static_cast<Word>(there >> 16),
-                                                  static_cast<Word>(values >> 16), scale);
-      return low | high << 16;
-    }
-    return values;
+    const unsigned low =
+        add_and_scale<kDtype>(static_cast<Word>(there), static_cast<Word>(values), scale);
+    const unsigned high = add_and_scale<kDtype>(static_cast<Word>(there >> 16),
+                                                static_cast<Word>(values >> 16), scale);
+    return low | high << 16;
   }
 };
 

@@ -6,7 +6,7 @@
 // does so for itself.
 #pragma once
 
-#include "codec/cuda/copy.cuh"
+#include "codec/cuda/bring_near.cuh"
 #include "codec/cuda/variable_frame.cuh"
 
 namespace thinwire::codec::cuda {
@@ -154,6 +154,7 @@ __device__ bool decode_chunks(const DecodeJob& job, const BlockPlace& at, std::u
     } else if (threadIdx.x == 0 && next.offset != Arriving::kNowhere) {
       bring_near(at.from + next.offset, next.bytes());
     }
+    bring_target_near<Coder, Sink>(job, at, next.index);
     __pipeline_wait_prior(kPayloads - 1);
     __syncthreads();
     sound &= decode_chunk<Coder>(job, at, chunk, parameter, shared.payload[side], sink, shared);

@@ -11,11 +11,17 @@
 //   kDecodePayloads   optional: the same for decoding
 //   kBringsNear       optional: the values of a chunk lie together, and the next one's are fetched
 //                     ahead while one is encoded
+//   kBringsTargetNear optional: whether what a chunk's values are added to lies in short rows,
+//   which
+//                     are then fetched ahead while the chunk before is decoded
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
 //   DecodeState       optional: the same for decoding, if it is another type
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
+//   Prepared          optional: what prepare() returns and encode() takes after the piece
+//   prepare(piece, parameter, state)   if there is Prepared: what comes before encode() and needs
+//                     no payload; the state is not looked at between encode() and it
 //   EncodeShared      optional: all of the shared memory of a thread block that encodes, if the
 //                     coder has a loop of its own; with `offset` and `sums` as VariableShared has
 //                     them

@@ -14,6 +14,7 @@ struct BoxCoder {
   static constexpr int kThreads = Stage::kThreads;
   // As many as leave enough registers for a square's words and those that come to them.
   static constexpr int kResident = sizeof(Word) == 4 ? 5 : 3;
+  static constexpr bool kBringsTargetNear = kAxes > 1 && sizeof(Word) == 4;
   static constexpr std::uint32_t kPayloadBytes = Stage::kBytes;
 
   struct State {

@@ -158,6 +158,7 @@ struct BoxDecoder {
   static constexpr int kThreads = szp::kThreads;
   // As many as two payloads of fp64 leave shared memory for.
   static constexpr int kResident = kType == Dtype::kF64 ? 3 : 5;
+  static constexpr bool kBringsTargetNear = kRank > 1;
   static constexpr std::uint32_t kPayloadBytes = kBoxValues * sizeof(ValueOf<kType>);
   using State = DecodeState;
 
