@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint64_t kToWatched = 8;
 constexpr std::uint32_t kMostWatchDoublings = 1, kWatchedTogether = 3;
 
+// Two raw calls that something held up look like a gain by far. After a round that ended by two of
+// each way the next one therefore comes after so many calls; if there is no other round, so many
+// of each way are timed.
+constexpr std::uint64_t kCallsAfterFew = 32;
+constexpr std::uint32_t kTimedForGood = 4;
+
 // Calls before what is foreseen to lose is tried all the same.
 std::uint64_t calls_to_a_try(const Foreseen& foreseen, std::uint32_t calls) {
   constexpr double kMost = 1e9, kNanoseconds = 1e9;
@@ -74,7 +80,8 @@ CallTurn CallKind::next(const Foreseen& foreseen) {
 bool CallKind::is_due() const {
   if (!is_in_round_) return watched_ >= watched_together();
   if (is_spread_) return position_ == spread_calls(options_.calls);
-  return position_ == 2 * options_.calls || (!has_hope_ && position_ == 2 * kTimedFirst);
+  return position_ == 2 * options_.calls || (!has_hope_ && position_ == 2 * kTimedFirst) ||
+         (options_.once && position_ == 2 * kTimedForGood);
 }
 
 // The mean of three says nothing, as one late rank is in it.
@@ -94,11 +101,13 @@ bool CallKind::adopt(const RoundTimes& largest) {
   }
   const bool is_early = position_ < 2 * options_.calls;
   const bool is_lost = largest.coded / kHopeless > largest.raw;
-  if (is_early && !is_lost && !surely_pays(largest)) {
+  const bool is_sure = surely_pays(largest) && (!options_.once || position_ >= 2 * kTimedForGood);
+  if (is_early && !is_lost && !is_sure) {
     has_hope_ = true;
     return false;
   }
   decide(largest, is_early && is_lost ? kTimedFirst : options_.calls);
+  if (is_early && is_sure) pause_ = kCallsAfterFew;
   return true;
 }
 

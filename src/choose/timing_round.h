@@ -17,7 +17,7 @@ namespace thinwire::choose {
 // A name of the rules below, which ranks must have alike: builds with others compress nothing
 // together.
 inline constexpr const char* kTimingRules =
-    "first rounds by turns, later ones spread, sums too, both ends early";
+    "first rounds by turns, later ones spread, sums too, both ends early, for good after four";
 
 // Calls of each way that a timing round has. `span` is the largest group. A group is timed as a
 // whole, so a round has 3 * span calls: at least two whole groups then go the same way.
@@ -75,7 +75,7 @@ constexpr bool pays(const RoundTimes& took, bool is_coded_now) {
   return !took.has_means() || took.coded_mean <= took.raw_mean + chance;
 }
 
-// True if compressing gains beyond doubt, so that a few calls are enough to begin.
+// True if compressing gains by so much that a few calls are enough to begin.
 constexpr bool surely_pays(const RoundTimes& took) {
   return took.coded != 0 && took.raw / kHopeless > took.coded &&
          (!took.has_means() || took.raw_mean / kHopeless > took.coded_mean);

@@ -56,13 +56,26 @@ TEST(CallKind, TimesBothWaysAndStaysWithTheFasterOne) {
 TEST(CallKind, AGainBeyondDoubtIsTakenAfterAFewCalls) {
   Stream gains, once(true), doubtful, slow_at_times;
   EXPECT_EQ(gains.send(11, 1000, 200, kGains), "RCCRccccccc");
-  EXPECT_EQ(once.send(11, 1000, 200, kGains), "RCCRccccccc");
+  EXPECT_EQ(once.send(11, 1000, 200, kGains), "RCCRCRRCccc") << "for good";
   EXPECT_EQ(doubtful.send(20, 1000, 250, kGains), "RCCRCRRCCRRCRCCRcccc");
   EXPECT_TRUE(gains.of().codes());
   EXPECT_EQ(gains.of().times().raw, 1000);
   // A moment that was slow makes no gain.
   slow_at_times.send(1, 9000, 900, kGains);
   EXPECT_EQ(slow_at_times.send(19, 1000, 900, kGains), "CCRCRRCCRRCRCCRcccc");
+}
+
+// Two raw calls that something held up look like a gain by far, for a while; not for ever.
+TEST(CallKind, TwoRawCallsThatWereHeldUpMisleadForShort) {
+  for (const bool once : {false, true}) {
+    Stream stream(once);
+    std::string ways;
+    for (int call = 0; call < 1000; ++call) {
+      ways += stream.send(1, call == 0 || call == 3 ? 20'000 : 1000, 3000, kGains);
+    }
+    EXPECT_FALSE(stream.of().codes());
+    EXPECT_LE(coded_in(ways), once ? 8u : 100u);
+  }
 }
 
 // A link that is busy now and then: what is told is what calls took on average, but for the
