@@ -32,6 +32,7 @@ static void* spawn(void* comm) {
   MPI_Comm child;
   MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, *(MPI_Comm*)comm, &child,
                  MPI_ERRCODES_IGNORE);
+  MPI_Barrier(child);
   MPI_Comm_disconnect(&child);
   return NULL;
 }
@@ -62,6 +63,8 @@ int main(int count, char** words) {
   program = words[0];
   const int is_child = parent != MPI_COMM_NULL;
   if (is_child) {
+    // MPICH 5 fails over UCX, natively too, if the child has ended before all know its address.
+    MPI_Barrier(parent);
     MPI_Comm_disconnect(&parent);
   } else if (count > 1 && strcmp(words[1], "broadcast") == 0) {
     broadcast();
