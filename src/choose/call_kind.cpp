@@ -16,12 +16,6 @@ namespace {
 constexpr std::uint64_t kToWatched = 8;
 constexpr std::uint32_t kMostWatchDoublings = 1, kWatchedTogether = 3;
 
-// Two raw calls that something held up look like a gain by far. After a round that ended by two of
-// each way the next one therefore comes after so many calls; if there is no other round, so many
-// of each way are timed.
-constexpr std::uint64_t kCallsAfterFew = 32;
-constexpr std::uint32_t kTimedForGood = 4;
-
 // Calls before what is foreseen to lose is tried all the same.
 std::uint64_t calls_to_a_try(const Foreseen& foreseen, std::uint32_t calls) {
   constexpr double kMost = 1e9, kNanoseconds = 1e9;

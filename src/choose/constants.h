@@ -25,8 +25,11 @@ inline constexpr double kShift = 1.5;
 // enough if each takes long, as a step of training does. Eight hold against chance in short
 // ones.
 inline constexpr std::uint32_t kTimedAlone = 8, kTimedLong = 4, kMostTimed = 1024;
-// The first ones of each way, which may show that the rest is not worth its time.
-inline constexpr std::uint32_t kTimedFirst = 2;
+// The first ones of each way, which may show that the rest is not worth its time. Two raw ones that
+// something held up look as if compressing gained by far: kinds that are decided once take more,
+// and the others' next round comes soon.
+inline constexpr std::uint32_t kTimedFirst = 2, kTimedForGood = 4;
+inline constexpr std::uint64_t kCallsAfterFew = 32;
 
 // Attempts and timing rounds may cost one part of so many of the time between them. After
 // the first finding, which a slow moment may have misled, the next one comes sooner.

@@ -1,5 +1,6 @@
 // fp16 and fp32, each as the other: GPUs have instructions for it, CPUs do it in integers.
 #include "base/numbers.h"
+#include "codec/accumulate.h"
 #include "stages.cuh"
 
 namespace thinwire::stages {
@@ -17,14 +18,13 @@ struct ToHalf {
   THINWIRE_HOST_DEVICE static void run(const In& in, Out& out) { out = f16_of(float_of(in)); }
 };
 
-// The sum of two halves under a scale of 1/3, as reductions add them.
+// The sum of two halves under a scale, as reductions add them.
 struct SumOfHalves {
   using In = std::uint32_t;
   using Out = std::uint16_t;
   THINWIRE_HOST_DEVICE static void run(const In& in, Out& out) {
-    const float low = float_of_f16(static_cast<std::uint16_t>(in));
-    const float high = float_of_f16(static_cast<std::uint16_t>(in >> 16));
-    out = f16_of((low + high) * (1.0f / 3));
+    out = codec::add_and_scale<Dtype::kF16>(static_cast<std::uint16_t>(in),
+                                            static_cast<std::uint16_t>(in >> 16), 1.0f / 3);
   }
 };
 

@@ -11,9 +11,8 @@
 //   kDecodePayloads   optional: the same for decoding
 //   kBringsNear       optional: the values of a chunk lie together, and the next one's are fetched
 //                     ahead while one is encoded
-//   kBringsTargetNear optional: whether what a chunk's values are added to lies in short rows,
-//   which
-//                     are then fetched ahead while the chunk before is decoded
+//   kBringsTargetNear optional: whether the values that a chunk's are added to lie in short rows,
+//                     which are then fetched ahead while the chunk before is decoded
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
 //   DecodeState       optional: the same for decoding, if it is another type
